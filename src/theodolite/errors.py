@@ -1,0 +1,34 @@
+"""Every error a user can meet. Each composes its own sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class TheodoliteError(Exception):
+    """Anything Theodolite refuses to do, with the reason."""
+
+
+class InputError(TheodoliteError):
+    """Wrong input: what is wrong, where it stands, what is allowed and what to do."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        allowed: str | Iterable[str] | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.what, self.where, self.remedy = what, where, remedy
+        self.allowed = allowed if isinstance(allowed, str | None) else ", ".join(allowed)
+        sentence = f"{where}: {what}" if where else what
+        if self.allowed:
+            sentence += f"; allowed: {self.allowed}"
+        if remedy:
+            sentence += f". {remedy}"
+        super().__init__(sentence)
+
+
+class UnreachableError(TheodoliteError):
+    """No configuration of the robot satisfies what was asked for."""

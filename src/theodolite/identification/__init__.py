@@ -1,0 +1,1 @@
+"""What follows from seeing a robot: identifiability, solution, statistics, result."""

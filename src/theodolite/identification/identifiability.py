@@ -1,0 +1,218 @@
+"""Which parameters a problem determines: base parameters by QR, rank by the gap in the SVD.
+
+Appendix B of [Khalil1996] with two changes. The rank is not decided by a tolerance on the
+diagonal of R (rounding the joints of a link recording to 1e-12 rad already defeats one), but
+by the largest gap in the singular values of the column-scaled matrix. And a dependent column
+is never admitted, instead of leaving the rounding noise it consists of in the basis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.model.parameters import Parameter
+
+#: A column this much smaller than the largest has no effect.
+NO_EFFECT = 1e-9
+#: Scaled singular values above this always count: no structural zero is computed so badly.
+CERTAIN = 1e-6
+#: Scaled singular values below this are rounding; gaps between them mean nothing.
+ROUNDING = 1e-15
+#: A unit column with less than this orthogonal to the chosen ones is nearly dependent on them.
+STRONG = 0.02
+#: A gap smaller than this does not separate information from rounding clearly.
+CLEAR_GAP = 1e3
+#: Coefficients of a regrouping relation below this are rounding.
+NEGLIGIBLE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Identifiability:
+    """What is identifiable among some candidates, and how the rest combines with it."""
+
+    parameters: tuple[Parameter, ...]
+    priorities: tuple[int, ...]
+    #: Indices of the base parameters, in the order in which they were chosen.
+    base: IntArray
+    #: Indices of the parameters that are regrouped into the base ones.
+    regrouped: IntArray
+    #: Indices of the parameters that change nothing.
+    no_effect: IntArray
+    #: (base, regrouped): column of a regrouped parameter = base columns @ relations.
+    relations: FloatArray
+    #: Singular values of the scaled columns that have an effect, descending.
+    singular_values: FloatArray
+    #: Singular values of the base columns, scaled, descending.
+    base_singular_values: FloatArray
+    rows: int
+
+    @property
+    def rank(self) -> int:
+        return len(self.base)
+
+    @property
+    def gap(self) -> float:
+        """Ratio between the last singular value that counts and the first that does not."""
+        if self.rank == 0 or self.rank == len(self.singular_values):
+            return float("inf")
+        lower = max(self.singular_values[self.rank], ROUNDING)
+        return float(self.singular_values[self.rank - 1] / lower)
+
+    @property
+    def clear(self) -> bool:
+        """Is the rank beyond doubt?"""
+        return self.gap >= CLEAR_GAP
+
+    @property
+    def condition_number(self) -> float:
+        """Of the scaled base columns."""
+        if not self.rank:
+            return float("inf")
+        return float(self.base_singular_values[0] / self.base_singular_values[-1])
+
+    def observability(self) -> dict[str, float]:
+        """Observability indices of the base columns [Sun & Hollerbach 2008: O1 to O4]."""
+        s = self.base_singular_values
+        if not self.rank or not self.rows:
+            return {"O1": 0.0, "O2": 0.0, "O3": 0.0, "O4": 0.0}
+        volume = float(np.exp(np.mean(np.log(s))) / np.sqrt(self.rows))
+        return {
+            "O1": volume,
+            "O2": float(s[-1] / s[0]),
+            "O3": float(s[-1]),
+            "O4": float(s[-1] ** 2 / s[0]),
+        }
+
+    def names(self, indices: IntArray) -> list[str]:
+        return [self.parameters[index].name for index in indices]
+
+    @property
+    def identifiable(self) -> list[str]:
+        """Names of the base parameters, in the order of choice."""
+        return self.names(self.base)
+
+    def regrouping(self) -> dict[str, dict[str, float]]:
+        """For each regrouped parameter, the base parameters it adds to and by how much."""
+        base = self.identifiable
+        return {
+            self.parameters[index].name: {
+                name: float(value)
+                for name, value in zip(base, self.relations[:, column], strict=True)
+                if abs(value) > NEGLIGIBLE
+            }
+            for column, index in enumerate(self.regrouped)
+        }
+
+    def sentences(self) -> list[str]:
+        """The regrouping relations as one writes them: ``r3* = r3 + 1 r2``."""
+        lines = []
+        others = self.names(self.regrouped)
+        for row, name in enumerate(self.identifiable):
+            parts = [
+                f"{'-' if value < 0 else '+'} "
+                f"{'' if np.isclose(abs(value), 1.0, atol=1e-9) else f'{abs(value):.6g} '}{other}"
+                for value, other in zip(self.relations[row], others, strict=True)
+                if abs(value) > NEGLIGIBLE
+            ]
+            if parts:
+                lines.append(f"{name}* = {name} {' '.join(parts)}")
+        return lines
+
+
+def analyse(
+    R: FloatArray,
+    parameters: Sequence[Parameter],
+    priorities: Sequence[int],
+    rows: int,
+    *,
+    keep: Sequence[int] = (),
+) -> Identifiability:
+    """Base parameters of a matrix given by its triangular factor (p, p).
+
+    Those in ``keep`` come first whatever their priority, so that a base set stays what it was
+    while the parameters move, and only grows or shrinks.
+    """
+    place = {index: number for number, index in enumerate(keep)}
+    norms = np.linalg.norm(R, axis=0)
+    largest = norms.max(initial=0.0)
+    effective = np.flatnonzero(norms > NO_EFFECT * largest)
+    order = sorted(
+        effective,
+        key=lambda i: (
+            place.get(i, len(place)),
+            -priorities[i],
+            parameters[i].column,
+            parameters[i].frame,
+        ),
+    )
+    scaled = R[:, order] / norms[order]
+    values = np.linalg.svd(scaled, compute_uv=False) if len(order) else np.empty(0)
+    rank = _rank_by_gap(values)
+    kept = np.arange(len(order))
+    if rank < len(order):
+        kept = _choose(scaled, rank)
+    dropped = np.setdiff1d(np.arange(len(order)), kept)
+    index = np.array(order, dtype=np.intp)
+    base, regrouped = index[kept], index[dropped]
+    relations = np.zeros((len(base), len(regrouped)))
+    base_values = values
+    if len(dropped):
+        Q, R1 = np.linalg.qr(scaled[:, kept])
+        relations = np.linalg.solve(R1, Q.T @ scaled[:, dropped])
+        relations *= norms[regrouped] / norms[base][:, None]
+        base_values = np.linalg.svd(R1, compute_uv=False)
+    return Identifiability(
+        tuple(parameters),
+        tuple(priorities),
+        base,
+        regrouped,
+        np.flatnonzero(norms <= NO_EFFECT * largest),
+        relations,
+        values,
+        base_values,
+        rows,
+    )
+
+
+def _rank_by_gap(values: FloatArray) -> int:
+    """How many singular values stand before the largest gap."""
+    if not len(values):
+        return 0
+    relative = np.maximum(values / values[0], ROUNDING)
+    certain = int(np.count_nonzero(relative > CERTAIN))
+    if certain == len(values):
+        return certain
+    ratios = relative[certain - 1 : -1] / relative[certain:]
+    return certain + int(np.argmax(ratios))
+
+
+def _choose(columns: FloatArray, rank: int) -> IntArray:
+    """Indices of ``rank`` independent columns, the earlier ones preferred.
+
+    Gram-Schmidt with every column left kept orthogonal to the chosen ones. Columns that are
+    nearly dependent on better ones wait until all the others had their turn: the offset along
+    a joint axis that is almost parallel to the next, for one, would otherwise take the place
+    of the angle between the two and be determined to metres.
+    """
+    rest = columns.T.copy()
+    chosen: list[int] = []
+
+    def choose(index: int, size: float) -> None:
+        direction = rest[index] / size
+        chosen.append(index)
+        rest[:] -= np.outer(rest @ direction, direction)
+        rest[index] = 0.0
+
+    for index in range(len(rest)):
+        size = float(np.sqrt(rest[index] @ rest[index]))
+        if size > STRONG and len(chosen) < rank:
+            choose(index, size)
+    while len(chosen) < rank:
+        sizes = np.linalg.norm(rest, axis=1)
+        best = int(np.argmax(sizes))
+        choose(best, float(sizes[best]))
+    return np.array(chosen, dtype=np.intp)

@@ -1,0 +1,161 @@
+"""The two questions a user asks: what is identifiable, and what is it?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
+from theodolite.identification.identifiability import Identifiability
+from theodolite.identification.loss import Loss
+from theodolite.identification.reduction import reduce
+from theodolite.identification.result import Errors, ErrorSummary, Estimate, HeldOut, Result
+from theodolite.identification.solver import Progress, Solution, examine, solve
+from theodolite.identification.statistics import Statistics, statistics
+from theodolite.measure.dataset import Dataset
+from theodolite.measure.method import CalibrationProblem, Method
+from theodolite.measure.noise import Noise
+from theodolite.model.robot import Robot
+
+#: Part of the measurements that is held out to judge the result.
+HOLD_OUT = 0.2
+#: Held out only where the rest still has this many rows per identifiable parameter.
+ROWS_PER_PARAMETER = 2.0
+
+
+def identifiable(
+    robot: Robot,
+    method: Method,
+    *,
+    data: Dataset | None = None,
+    gains: bool = False,
+    rng: np.random.Generator | None = None,
+) -> Identifiability:
+    """What a method determines of a robot, from random configurations or from given data."""
+    if data is None:
+        rng = rng or np.random.default_rng(0)
+        data = method.observe(robot, method.points_for(robot), rng, per_set=2)
+    problem = method.problem(robot, data, noise=Noise(), gains=gains)
+    values = np.array([parameter.value for parameter in problem.parameters])
+    return examine(problem, values, reduce(problem, values, Loss()))
+
+
+def errors(robot: Robot, data: Dataset, method: Method) -> dict[str, FloatArray]:
+    """The robot's error on each observation, by quantity, SI."""
+    problem = method.problem(robot, data, noise=Noise())
+    return problem.errors(np.array([parameter.value for parameter in problem.parameters]))
+
+
+def summary(robot: Robot, data: Dataset, method: Method) -> Errors:
+    """The robot's errors on some data, summarised."""
+    found = errors(robot, data, method)
+    return {quantity: ErrorSummary.of(values) for quantity, values in found.items()}
+
+
+def identify(
+    robot: Robot,
+    data: Dataset,
+    method: Method,
+    *,
+    noise: Noise | None = None,
+    gains: bool = False,
+    loss: Loss | None = None,
+    hold_out: float = HOLD_OUT,
+    rng: np.random.Generator | None = None,
+    progress: Progress | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> Result:
+    """Identify what the data determine, with intervals, judged on data held out.
+
+    The held-out part is predicted by a fit to the rest; the final fit uses everything.
+    """
+    noise = noise or Noise()
+    problem = method.problem(robot, data, noise=noise, gains=gains)
+    if not problem.parameters:
+        raise InputError(
+            "every parameter has priority 0, so there is nothing to identify",
+            remedy="Give some parameters a positive priority",
+        )
+    solution = solve(problem, loss=loss, progress=progress)
+    judged = None
+    if hold_out > 0:
+        rng = rng or np.random.default_rng(0)
+        judged = _judge(robot, data, method, noise, gains, loss, hold_out, solution, rng)
+    uncertainty = statistics(solution, noise_known=noise.known)
+    calibrated = problem.calibrated(solution.values)
+    return Result(
+        method=method.name,
+        status=solution.status,
+        robot=calibrated,
+        nominal=robot,
+        estimates=_estimates(problem, solution, uncertainty),
+        identifiability=solution.identifiability,
+        statistics=uncertainty,
+        trace=solution.trace,
+        rows=len(data),
+        before=summary(robot, data, method),
+        after=summary(calibrated, data, method),
+        held_out=judged,
+        found=problem.found(solution.values),
+        provenance=dict(provenance or {}),
+    )
+
+
+def split(
+    data: Dataset, part: float, rng: np.random.Generator
+) -> tuple[Dataset, Dataset, int] | None:
+    """Data to fit, data to judge and how many groups those are; None where there are too few."""
+    groups = data.groups()
+    count = int(groups.max()) + 1 if len(groups) else 0
+    held = round(part * count)
+    if held < 1 or count - held < 1:
+        return None
+    chosen = np.isin(groups, rng.permutation(count)[:held])
+    return data.take(np.flatnonzero(~chosen)), data.take(np.flatnonzero(chosen)), held
+
+
+def _judge(
+    robot: Robot,
+    data: Dataset,
+    method: Method,
+    noise: Noise,
+    gains: bool,
+    loss: Loss | None,
+    part: float,
+    full: Solution,
+    rng: np.random.Generator,
+) -> HeldOut | None:
+    parts = split(data, part, rng)
+    if parts is None:
+        return None
+    fit, unseen, count = parts
+    rows = full.reduction.rows * len(fit) / len(data)
+    if rows < ROWS_PER_PARAMETER * full.identifiability.rank:
+        return None
+    problem = method.problem(robot, fit, noise=noise, gains=gains)
+    calibrated = problem.calibrated(solve(problem, loss=loss).values)
+    return HeldOut(count, summary(robot, unseen, method), summary(calibrated, unseen, method))
+
+
+def _estimates(
+    problem: CalibrationProblem, solution: Solution, uncertainty: Statistics
+) -> tuple[Estimate, ...]:
+    base = solution.identifiability.base
+    stderr = dict(zip(base, uncertainty.standard_errors, strict=True))
+    widths = dict(zip(base, uncertainty.half_widths(), strict=True))
+    return tuple(
+        Estimate(
+            parameter.name,
+            parameter.value,
+            float(value),
+            float(stderr[index]) if index in stderr else None,
+            float(widths[index]) if index in widths else None,
+            parameter.unit,
+        )
+        for index, (parameter, value) in enumerate(
+            zip(problem.parameters, solution.values, strict=True)
+        )
+    )

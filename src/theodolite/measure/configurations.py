@@ -1,0 +1,151 @@
+"""Random configurations within limits, and configurations that satisfy a constraint.
+
+One damped Newton iteration over all samples at once serves the points of the link and plane
+methods, and the structure of their identifiability (docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from theodolite.arrays import BoolArray, FloatArray
+from theodolite.measure import rotations
+from theodolite.model.chain import Motion
+from theodolite.model.robot import Robot
+
+#: A configuration satisfies its goal when no component is off by more (metres, radians).
+SOLVED = 1e-12
+#: Newton steps before giving a configuration up; converging ones need five to fifteen.
+NEWTON_STEPS = 60
+
+
+class Goal(Protocol):
+    """What configurations shall satisfy: an error (n, m) with its derivative by the basis."""
+
+    def error(self, motion: Motion) -> FloatArray: ...
+
+    def derivative(self, motion: Motion) -> FloatArray: ...
+
+    def take(self, rows: BoolArray) -> Goal: ...
+
+
+@dataclass(frozen=True)
+class PointGoal:
+    """The tip at given points, (n, 3)."""
+
+    positions: FloatArray
+
+    def error(self, motion: Motion) -> FloatArray:
+        return motion.position - self.positions
+
+    def derivative(self, motion: Motion) -> FloatArray:
+        return motion.position_basis_jacobian()
+
+    def take(self, rows: BoolArray) -> PointGoal:
+        return PointGoal(self.positions[rows])
+
+
+@dataclass(frozen=True)
+class PoseGoal:
+    """The tip in given poses."""
+
+    rotations: FloatArray
+    positions: FloatArray
+
+    def error(self, motion: Motion) -> FloatArray:
+        turn = rotations.log(motion.rotation @ self.rotations.transpose(0, 2, 1))
+        return np.concatenate([motion.position - self.positions, turn], axis=1)
+
+    def derivative(self, motion: Motion) -> FloatArray:
+        # The left inverse is left out: at the goal it is the identity, and Newton needs no more.
+        return motion.twist_basis_jacobian()
+
+    def take(self, rows: BoolArray) -> PoseGoal:
+        return PoseGoal(self.rotations[rows], self.positions[rows])
+
+
+@dataclass(frozen=True)
+class PlaneGoal:
+    """The tip in given planes ``n . P = h``, (n, 4)."""
+
+    planes: FloatArray
+
+    def error(self, motion: Motion) -> FloatArray:
+        along = np.einsum("ni,ni->n", motion.position, self.planes[:, :3])
+        return (along - self.planes[:, 3])[:, None]
+
+    def derivative(self, motion: Motion) -> FloatArray:
+        jacobian = motion.position_basis_jacobian()
+        return np.einsum("nib,ni->nb", jacobian, self.planes[:, :3])[:, None]
+
+    def take(self, rows: BoolArray) -> PlaneGoal:
+        return PlaneGoal(self.planes[rows])
+
+
+def random_motors(robot: Robot, count: int, rng: np.random.Generator) -> FloatArray:
+    """Motor variables of configurations uniform within the joint limits, (count, joints)."""
+    readings = rng.uniform(robot.lower, robot.upper, (count, robot.joints))
+    return robot.transmission.motors(readings + robot.transmission.offset)
+
+
+def within_limits(robot: Robot, motors: FloatArray, *, margin: float = 1e-9) -> BoolArray:
+    """Which configurations respect the joint limits, (n,)."""
+    readings = robot.readings(motors)
+    inside = (readings >= robot.lower - margin) & (readings <= robot.upper + margin)
+    return np.asarray(inside.all(axis=1))
+
+
+def satisfy(
+    robot: Robot,
+    goal: Goal,
+    start: FloatArray,
+    *,
+    values: FloatArray | None = None,
+    steps: int = NEWTON_STEPS,
+) -> tuple[FloatArray, BoolArray]:
+    """The nearest configurations that reach a goal, and which of them do.
+
+    Levenberg's damping, proportional to the squared error, so that far starts are safe and
+    the last steps are Newton's. Works for more, as many or fewer joints than components.
+    """
+    values = robot.values if values is None else values
+    chain = robot.chains[0]
+    motors = start.copy()
+    motion = chain.motion(values, robot.basis(motors))
+    error = goal.error(motion)
+    damping = np.full(len(motors), 1.0)
+    active = np.abs(error).max(axis=1) > SOLVED / 100
+    for _ in range(steps):
+        if not active.any():
+            break
+        part, e = goal.take(active), error[active]
+        here = chain.motion(values, robot.basis(motors[active]))
+        J = robot.to_motors(part.derivative(here))
+        size = np.einsum("ni,ni->n", e, e)
+        step = _damped_step(J, e, damping[active] * size + 1e-15)
+        trial = motors[active] - step
+        moved = part.error(chain.motion(values, robot.basis(trial)))
+        better = np.einsum("ni,ni->n", moved, moved) < size
+        rows = np.flatnonzero(active)
+        motors[rows[better]] = trial[better]
+        error[rows[better]] = moved[better]
+        damping[rows] = np.where(better, damping[rows] / 3, damping[rows] * 8)
+        # Once solved, a last step that no longer helps ends the search at rounding.
+        solved = np.abs(error[rows]).max(axis=1) <= SOLVED
+        done = (np.abs(error[rows]).max(axis=1) <= SOLVED / 1000) | (solved & ~better)
+        active[rows[done]] = False
+        active[rows[damping[rows] > 1e12]] = False
+    return motors, np.asarray(np.abs(error).max(axis=1) <= SOLVED)
+
+
+def _damped_step(J: FloatArray, e: FloatArray, damping: FloatArray) -> FloatArray:
+    components, joints = J.shape[1:]
+    Jt = J.transpose(0, 2, 1)
+    shift = damping[:, None, None]
+    if components < joints:
+        inner = np.linalg.solve(J @ Jt + shift * np.eye(components), e[:, :, None])
+        return (Jt @ inner)[:, :, 0]
+    return np.linalg.solve(Jt @ J + shift * np.eye(joints), Jt @ e[:, :, None])[:, :, 0]

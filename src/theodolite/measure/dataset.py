@@ -1,0 +1,47 @@
+"""Measurements of one robot, as arrays: one row per configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Motor variables and whatever was seen there. What a method does not need may be None."""
+
+    #: Motor variables, (n, joints), radians and metres.
+    motors: FloatArray
+    #: Measured positions of the targets, (n, targets, 3).
+    positions: FloatArray | None = None
+    #: Names of those targets; "" is the tool's own origin.
+    targets: tuple[str, ...] = ("",)
+    #: Measured orientations, (n, 3, 3).
+    rotations: FloatArray | None = None
+    #: Which configurations reach the same point or pose, (n,), any labels.
+    sets: IntArray | None = None
+    #: Known planes, (n, 4): unit normal and distance, n . P = h.
+    planes: FloatArray | None = None
+    #: Where each row came from: line in the file.
+    lines: IntArray | None = None
+    name: str = "data"
+
+    def __len__(self) -> int:
+        return len(self.motors)
+
+    def take(self, rows: IntArray) -> Dataset:
+        """Some of the rows."""
+        fields = ("motors", "positions", "rotations", "sets", "planes", "lines")
+        chosen = {
+            field: array[rows] for field in fields if (array := getattr(self, field)) is not None
+        }
+        return replace(self, **chosen)
+
+    def groups(self) -> IntArray:
+        """What must stay together when rows are held out: the sets, or each row by itself."""
+        if self.sets is None:
+            return np.arange(len(self))
+        return np.unique(self.sets, return_inverse=True)[1]

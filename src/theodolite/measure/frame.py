@@ -1,0 +1,90 @@
+"""Frame measure: a sensor gives the position and orientation of the tool.
+
+    residual = [ P(q, phi) - P_measured ; log(R(q, phi) R_measured') ]    [Khalil1996, eq. 3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
+from theodolite.measure import rotations
+from theodolite.measure.configurations import random_motors
+from theodolite.measure.dataset import Dataset
+from theodolite.measure.geometric import GeometricProblem, slices
+from theodolite.measure.method import Gauge
+from theodolite.measure.noise import Noise
+from theodolite.measure.problem import Block
+from theodolite.model.chain import Motion
+from theodolite.model.robot import Robot
+
+
+class FrameProblem(GeometricProblem):
+    """Measured poses against the chain's tip."""
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        full = self.full_values(values)
+        sigmas = np.repeat([self.noise.position, self.noise.orientation], 3)
+        for rows in slices(len(self.data)):
+            motion = self._motion(full, self.data.motors[rows])
+            error = self._error(motion, rows)
+            bend = rotations.left_inverse(error[:, 3:])
+            jacobian = _bent(motion.twist_jacobian(), bend)
+            white = 1.0 / sigmas
+            if self.noise.joint:
+                white = self._whitener(motion, sigmas, _bent(motion.twist_basis_jacobian(), bend))
+            yield self._block(error, jacobian, white)
+
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        full = self.full_values(values)
+        error = np.concatenate(
+            [
+                self._error(self._motion(full, self.data.motors[rows]), rows)
+                for rows in slices(len(self.data))
+            ]
+        )
+        return {
+            "position": np.linalg.norm(error[:, :3], axis=1),
+            "orientation": np.linalg.norm(error[:, 3:], axis=1),
+        }
+
+    def _error(self, motion: Motion, rows: slice) -> FloatArray:
+        if self.data.positions is None or self.data.rotations is None:
+            raise InputError("the data hold no poses", where=self.data.name)
+        turn = rotations.log(motion.rotation @ self.data.rotations[rows].transpose(0, 2, 1))
+        return np.concatenate([motion.position - self.data.positions[rows, 0], turn], axis=1)
+
+
+def _bent(twists: FloatArray, bend: FloatArray) -> FloatArray:
+    """Twists (n, 6, k) with their rotation rows turned into changes of the rotation vector."""
+    # Samples last in memory, as the chain made it, so that the block's reshape stays a view.
+    bent = twists.copy(order="K")
+    bent[:, 3:] = np.einsum("nij,njk->nik", bend, twists[:, 3:])
+    return bent
+
+
+class Frame:
+    """Frame measure."""
+
+    name: ClassVar[str] = "frame"
+    title: ClassVar[str] = "frame measure"
+    gauge: ClassVar[Gauge] = Gauge.NONE
+
+    def problem(
+        self, robot: Robot, data: Dataset, *, noise: Noise, gains: bool = False
+    ) -> FrameProblem:
+        return FrameProblem(robot, data, noise, gains=gains)
+
+    def observe(
+        self, robot: Robot, points: int, rng: np.random.Generator, *, per_set: int = 1
+    ) -> Dataset:
+        motors = random_motors(robot, points, rng)
+        orientation, position = robot.poses(motors)
+        return Dataset(motors, positions=position[:, None], rotations=orientation)
+
+    def points_for(self, robot: Robot) -> int:
+        return max(12, len(robot.parameters) // 2)

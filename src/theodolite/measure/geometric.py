@@ -1,0 +1,115 @@
+"""What all geometric problems share: candidates, blocks and whitening."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.measure.dataset import Dataset
+from theodolite.measure.noise import Noise
+from theodolite.measure.problem import Block
+from theodolite.model.chain import Motion
+from theodolite.model.parameters import Parameter
+from theodolite.model.robot import Robot
+
+#: Configurations per block: large enough for speed, small enough to stay near the cache.
+BLOCK = 2048
+
+
+class GeometricProblem:
+    """A problem whose residuals come from the tip of a robot's chain."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        data: Dataset,
+        noise: Noise,
+        *,
+        gains: bool = False,
+        extra: Sequence[Parameter] = (),
+    ) -> None:
+        self.robot, self.data, self.noise = robot, data, noise
+        everything = (*robot.parameters, *extra)
+        priorities = [robot.priority(parameter) for parameter in everything]
+        self._columns = np.array(
+            [
+                index
+                for index, (parameter, priority) in enumerate(
+                    zip(everything, priorities, strict=True)
+                )
+                if priority > 0 and (gains or not parameter.gain)
+            ],
+            dtype=np.intp,
+        )
+        self.parameters = tuple(everything[index] for index in self._columns)
+        self.priorities = tuple(priorities[index] for index in self._columns)
+        self._start = np.array([parameter.value for parameter in everything])
+
+    def full_values(self, values: FloatArray) -> FloatArray:
+        """Values of all parameters, candidates and others."""
+        full = self._start.copy()
+        full[self._columns] = values
+        return full
+
+    def calibrated(self, values: FloatArray) -> Robot:
+        """The robot with the candidates at the given values."""
+        return self.robot.with_values(self.full_values(values)[: len(self.robot.parameters)])
+
+    def found(self, values: FloatArray) -> dict[str, Any]:
+        """Nothing but the robot, unless a method says otherwise."""
+        return {}
+
+    def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
+        """The Jacobian itself decides, unless a method says otherwise."""
+        return None
+
+    def _motion(self, full: FloatArray, motors: FloatArray, target: int = 0) -> Motion:
+        chain = self.robot.chains[target]
+        return chain.motion(full[: chain.parameters], self.robot.basis(motors))
+
+    def _block(
+        self, error: FloatArray, jacobian: FloatArray, whitener: FloatArray | float
+    ) -> Block:
+        """A block from errors (n, width) and derivatives (n, width, all parameters).
+
+        ``whitener`` is one number, (width,) or lower triangular (n, width, width).
+        """
+        width = error.shape[1]
+        # (p, width, n): samples last, as the chain lays it out; the reshapes below are views.
+        J = jacobian.transpose(2, 1, 0)[self._columns]
+        e = error.T
+        if np.ndim(whitener) == 3:
+            e = np.einsum("nij,jn->in", whitener, e)
+            J = np.einsum("nij,pjn->pin", whitener, J)
+        elif np.ndim(whitener) == 1:
+            scale = np.asarray(whitener)[:, None]
+            e, J = e * scale, J * scale
+        else:
+            e, J = e * whitener, J * whitener
+        return Block(e.reshape(-1), J.reshape(len(self._columns), -1).T, width)
+
+    def _whitener(
+        self, motion: Motion, sigmas: FloatArray, derivative: FloatArray
+    ) -> FloatArray:
+        """Inverse Cholesky factor of sensor noise plus joint noise seen through the robot."""
+        if self.noise.joint == 0.0:
+            return 1.0 / sigmas
+        by_motor = self.robot.to_motors(derivative) * self.noise.joint
+        covariance = by_motor @ by_motor.transpose(0, 2, 1) + np.diag(sigmas**2)
+        return np.linalg.inv(np.linalg.cholesky(covariance))
+
+
+def slices(rows: int, size: int = BLOCK) -> Iterator[slice]:
+    """Consecutive pieces of at most ``size`` rows."""
+    for start in range(0, rows, size):
+        yield slice(start, min(start + size, rows))
+
+
+def spread(rows: int, count: int) -> IntArray:
+    """At most ``count`` row numbers, evenly spread."""
+    if rows <= count:
+        return np.arange(rows)
+    return np.unique(np.linspace(0, rows - 1, count).astype(np.intp))

@@ -1,0 +1,90 @@
+"""Position measure: a sensor gives the position of one or more targets.
+
+    residual = P(q, phi) - P_measured                     [Khalil1996, eqs. 3-5]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
+from theodolite.measure.configurations import random_motors
+from theodolite.measure.dataset import Dataset
+from theodolite.measure.geometric import GeometricProblem, slices
+from theodolite.measure.method import Gauge
+from theodolite.measure.noise import Noise
+from theodolite.measure.problem import Block
+from theodolite.model.robot import Robot
+
+
+class PositionProblem(GeometricProblem):
+    """Measured positions against the chain's tips."""
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        full = self.full_values(values)
+        sigmas = np.full(3, self.noise.position)
+        for target, measured in self._targets():
+            for rows in slices(len(self.data)):
+                motion = self._motion(full, self.data.motors[rows], target)
+                white: FloatArray | float = 1.0 / self.noise.position
+                if self.noise.joint:
+                    white = self._whitener(motion, sigmas, motion.position_basis_jacobian())
+                yield self._block(
+                    motion.position - measured[rows], motion.position_jacobian(), white
+                )
+
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        full = self.full_values(values)
+        distances = [
+            np.linalg.norm(
+                self._motion(full, self.data.motors[rows], target).position - measured[rows], axis=1
+            )
+            for target, measured in self._targets()
+            for rows in slices(len(self.data))
+        ]
+        return {"position": np.concatenate(distances)}
+
+    def _targets(self) -> Iterator[tuple[int, FloatArray]]:
+        """The robot's index and the measurements of each target in the data."""
+        if self.data.positions is None:
+            raise InputError("the data hold no positions", where=self.data.name)
+        known = self.robot.target_names
+        for number, name in enumerate(self.data.targets):
+            if name not in known:
+                raise InputError(
+                    f"robot '{self.robot.name}' has no target '{name}'",
+                    where=self.data.name,
+                    allowed=[repr(target) for target in known],
+                    remedy="Add the target to the robot file or locate it from the data",
+                )
+            yield known.index(name), self.data.positions[:, number]
+
+
+class Position:
+    """Position measure."""
+
+    name: ClassVar[str] = "position"
+    title: ClassVar[str] = "position measure"
+    gauge: ClassVar[Gauge] = Gauge.NONE
+
+    def problem(
+        self, robot: Robot, data: Dataset, *, noise: Noise, gains: bool = False
+    ) -> PositionProblem:
+        return PositionProblem(robot, data, noise, gains=gains)
+
+    def observe(
+        self, robot: Robot, points: int, rng: np.random.Generator, *, per_set: int = 1
+    ) -> Dataset:
+        motors = random_motors(robot, points, rng)
+        basis = robot.basis(motors)
+        positions = [chain.motion(robot.values, basis).position for chain in robot.chains]
+        return Dataset(
+            motors, positions=np.stack(positions, axis=1), targets=robot.target_names
+        )
+
+    def points_for(self, robot: Robot) -> int:
+        return len(robot.parameters)

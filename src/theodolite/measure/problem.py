@@ -1,0 +1,54 @@
+"""The contract between what is measured and what is identified.
+
+`identification` knows this file and no method: whatever yields whitened residuals with their
+exact derivatives is identifiable, solvable and reportable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from theodolite.arrays import FloatArray
+from theodolite.model.parameters import Parameter
+
+
+class Block(NamedTuple):
+    """Some rows of the problem, whitened: with the right noise model their variance is 1."""
+
+    #: (m,)
+    residual: FloatArray
+    #: Derivative of the residual, (m, p).
+    jacobian: FloatArray
+    #: Rows per observation. Rows are component-major: reshape to (width, observations).
+    width: int
+
+
+class Problem(Protocol):
+    """A nonlinear least-squares problem over named parameters."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The candidates for identification; their values are where to start."""
+        ...
+
+    @property
+    def priorities(self) -> tuple[int, ...]:
+        """One positive priority per candidate; the higher, the rather it is kept."""
+        ...
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        """Residual and Jacobian, in blocks of bounded size."""
+        ...
+
+    def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
+        """Matrices (m, p) whose stack decides what is identifiable; None: the Jacobian does.
+
+        They differ where the residual has a symmetry only at its zeros, as link and plane
+        residuals have. See docs/architecture.md.
+        """
+        ...
+
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        """Physical error of each observation, by quantity: metres, radians."""
+        ...

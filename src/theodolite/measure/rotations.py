@@ -1,0 +1,59 @@
+"""Rotation errors and their exact derivatives.
+
+With phi = log(E), a small rotation dx of the world on the left of E changes phi by
+``left_inverse(phi) dx``, and one on its right by ``right_inverse(phi) dx``:
+
+    J_l^-1 = I - [phi]/2 + c [phi]^2,   J_r^-1 = I + [phi]/2 + c [phi]^2,
+    c = 1/t^2 - (1 + cos t) / (2 t sin t),   t = |phi|.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+
+#: Below this angle c is taken from its series 1/12 + t^2/720, exact to rounding there.
+SMALL_ANGLE = 1e-2
+
+
+def log(rotations: FloatArray) -> FloatArray:
+    """Rotation vectors (n, 3) of rotation matrices (n, 3, 3)."""
+    from scipy.spatial.transform import Rotation
+
+    if not len(rotations):
+        return np.empty((0, 3))
+    vectors: FloatArray = Rotation.from_matrix(rotations).as_rotvec()
+    return vectors
+
+
+def exp(vectors: FloatArray) -> FloatArray:
+    """Rotation matrices (n, 3, 3) of rotation vectors (n, 3)."""
+    from scipy.spatial.transform import Rotation
+
+    matrices: FloatArray = Rotation.from_rotvec(vectors).as_matrix()
+    return matrices
+
+
+def left_inverse(vectors: FloatArray) -> FloatArray:
+    """Derivative of log(exp(dx) E) at dx = 0, (n, 3, 3)."""
+    return _inverse(vectors, -0.5)
+
+
+def right_inverse(vectors: FloatArray) -> FloatArray:
+    """Derivative of log(E exp(dx)) at dx = 0, (n, 3, 3)."""
+    return _inverse(vectors, 0.5)
+
+
+def _inverse(vectors: FloatArray, half: float) -> FloatArray:
+    angle = np.linalg.norm(vectors, axis=1)
+    small = angle < SMALL_ANGLE
+    safe = np.where(small, 1.0, angle)
+    series = 1 / 12 + angle**2 / 720
+    closed = 1 / safe**2 - (1 + np.cos(safe)) / (2 * safe * np.sin(safe))
+    c = np.where(small, series, closed)[:, None, None]
+    skew = np.zeros((len(vectors), 3, 3))
+    x, y, z = vectors.T
+    skew[:, 0, 1], skew[:, 0, 2], skew[:, 1, 2] = -z, y, -x
+    skew[:, 1, 0], skew[:, 2, 0], skew[:, 2, 1] = z, -y, x
+    return np.eye(3) + half * skew + c * (skew @ skew)

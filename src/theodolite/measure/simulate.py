@@ -1,0 +1,94 @@
+"""Points generation: simulated measurements of a robot that is not quite what it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.measure import rotations
+from theodolite.measure.dataset import Dataset
+from theodolite.measure.method import Method
+from theodolite.measure.noise import Noise
+from theodolite.model.parameters import Unit
+from theodolite.model.robot import Robot
+
+#: No noise at all.
+EXACT = Noise(position=0.0, orientation=0.0, joint=0.0, known=True)
+
+
+@dataclass(frozen=True)
+class ParameterErrors:
+    """Half-widths of uniform errors by kind of parameter."""
+
+    length: float = 0.0
+    angle: float = 0.0
+    gain: float = 0.0
+
+    def of(self, unit: Unit) -> float:
+        return {Unit.METRE: self.length, Unit.RADIAN: self.angle, Unit.ONE: self.gain}[unit]
+
+
+def perturbed(
+    robot: Robot,
+    errors: ParameterErrors,
+    rng: np.random.Generator,
+    *,
+    only: Iterable[str] | None = None,
+) -> Robot:
+    """A robot whose parameters, or only the named ones, are off by random amounts."""
+    chosen = None if only is None else set(only)
+    shift = np.array(
+        [
+            rng.uniform(-1.0, 1.0) * errors.of(parameter.unit)
+            if chosen is None or parameter.name in chosen
+            else 0.0
+            for parameter in robot.parameters
+        ]
+    )
+    return replace(robot.with_values(robot.values + shift), name=f"{robot.name}-true")
+
+
+def simulate(
+    robot: Robot,
+    method: Method,
+    *,
+    points: int,
+    rng: np.random.Generator,
+    noise: Noise = EXACT,
+    per_set: int = 4,
+) -> Dataset:
+    """What the method would record of this robot, with noise on sensor and joints.
+
+    For link and plane methods ``noise.position`` and ``noise.orientation`` are how far off the
+    contact is; they act as the joint motion that produces such an error.
+    """
+    exact = method.observe(robot, points, rng, per_set=per_set)
+    motors = exact.motors
+    if exact.positions is None and (noise.position or noise.orientation):
+        motors = motors + _contact_noise(robot, exact, noise, rng)
+    noisy = replace(exact, motors=motors + noise.joint * rng.standard_normal(motors.shape))
+    if exact.positions is not None:
+        shift = noise.position * rng.standard_normal(exact.positions.shape)
+        noisy = replace(noisy, positions=exact.positions + shift)
+    if exact.rotations is not None:
+        turn = rotations.exp(noise.orientation * rng.standard_normal((len(motors), 3)))
+        noisy = replace(noisy, rotations=turn @ exact.rotations)
+    return noisy
+
+
+def _contact_noise(
+    robot: Robot, exact: Dataset, noise: Noise, rng: np.random.Generator
+) -> FloatArray:
+    """Joint motions that displace the tip by random contact errors."""
+    motion = robot.chains[0].motion(robot.values, robot.basis(exact.motors))
+    if noise.orientation and robot.joints >= 6:
+        jacobian = robot.to_motors(motion.twist_basis_jacobian())
+        sigmas = np.repeat([noise.position, noise.orientation], 3)
+    else:
+        jacobian = robot.to_motors(motion.position_basis_jacobian())
+        sigmas = np.full(3, noise.position)
+    wanted = sigmas * rng.standard_normal((len(exact), len(sigmas)))
+    return np.einsum("njc,nc->nj", np.linalg.pinv(jacobian, rcond=1e-3), wanted)

@@ -1,0 +1,257 @@
+"""A chain: a tape of elements, compiled for all samples at once, with exact derivatives.
+
+The tape falls into bodies at the elements whose amount varies from sample to sample. Inside
+a body nothing moves, so the screw of each element is constant in the body's frame, and with
+
+    d   = tip - origin of the body          (per sample)
+    X_b = [ R_b   R_b x d ]                 position rows
+          [  0      R_b   ]                 rotation rows
+    s_e = [ o x a ; a ] for a rotation about a through o,   [ a ; 0 ] for a translation along a
+
+the derivative of the tip with respect to all parameters is one product, ``J = X S``, where
+``S`` holds the screws and does not depend on the sample. Twists are ordered translation,
+rotation, and are expressed in the world frame at the tip. Derivation: docs/kinematics.md.
+
+Inside this file the sample axis comes last, so that NumPy runs along contiguous memory and
+``(p, rows n)`` is in memory what LAPACK calls a matrix of ``rows n`` by ``p``. What leaves the
+file is a view with the samples first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.model.elements import ONE, Element
+
+
+@dataclass(frozen=True)
+class _Opener:
+    """An element that opens a body: its place, its axis and the terms that vary."""
+
+    index: int
+    rotation: bool
+    axis: int
+    parameters: IntArray
+    basis: IntArray
+    coefficients: FloatArray
+
+    @staticmethod
+    def of(index: int, element: Element, parameters: int) -> _Opener:
+        terms = [term for term in element.terms if term.basis != ONE]
+        driven = [parameters if term.parameter is None else term.parameter for term in terms]
+        return _Opener(
+            index,
+            element.rotation,
+            element.axis,
+            np.array(driven, dtype=np.intp),
+            np.array([term.basis for term in terms], dtype=np.intp),
+            np.array([term.coefficient for term in terms]),
+        )
+
+
+class Chain:
+    """Elements from the world to a tip, as functions of parameters and basis values."""
+
+    def __init__(self, elements: Sequence[Element], *, parameters: int, basis: int) -> None:
+        self.elements = tuple(elements)
+        self.parameters = parameters
+        self.basis = basis
+        # A varying element opens a new body; body 0 is the world.
+        self._body = np.cumsum([e.varies for e in self.elements], dtype=np.intp)
+        self.bodies = int(self._body[-1]) + 1 if self.elements else 1
+        # Known constants are driven by one more parameter, whose value is always 1.
+        constant = [
+            (index, parameters if term.parameter is None else term.parameter, term.coefficient)
+            for index, element in enumerate(self.elements)
+            for term in element.terms
+            if term.basis == ONE
+        ]
+        self._element = np.array([row[0] for row in constant], dtype=np.intp)
+        self._driver = np.array([row[1] for row in constant], dtype=np.intp)
+        self._coefficient = np.array([row[2] for row in constant], dtype=np.float64)
+        self._openers = [
+            _Opener.of(index, element, parameters)
+            for index, element in enumerate(self.elements)
+            if element.varies
+        ]
+
+    def motion(self, values: FloatArray, basis: FloatArray) -> Motion:
+        """The chain's frames for every row of ``basis`` (n, b), at the given parameter values."""
+        extended = np.append(values, 1.0)
+        amounts = np.zeros(len(self.elements))
+        np.add.at(amounts, self._element, self._coefficient * extended[self._driver])
+        links, screws = self._links(amounts)
+        basis = np.ascontiguousarray(basis.T)
+        rotations, origins = self._frames(extended, amounts, links, basis)
+        return Motion(self, extended, basis, rotations, origins, screws)
+
+    def _links(self, amounts: FloatArray) -> tuple[list[tuple[FloatArray, FloatArray]], FloatArray]:
+        """The constant transform that closes each body, and every element's local screw."""
+        cosines, sines = np.cos(amounts).tolist(), np.sin(amounts).tolist()
+        shifts = amounts.tolist()
+        screws = []
+        links = []
+        # Plain floats: at this size they are several times faster than arrays.
+        columns = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+        o = (0.0, 0.0, 0.0)
+        for index, element in enumerate(self.elements):
+            if element.varies:
+                links.append((np.array(columns).T, np.array(o)))
+                columns = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+                o = (0.0, 0.0, 0.0)
+            a = columns[element.axis]
+            if not element.rotation:
+                screws.append((*a, 0.0, 0.0, 0.0))
+                if not element.varies:
+                    t = shifts[index]
+                    o = (o[0] + t * a[0], o[1] + t * a[1], o[2] + t * a[2])
+                continue
+            moment = (o[1] * a[2] - o[2] * a[1], o[2] * a[0] - o[0] * a[2], o[0] * a[1] - o[1] * a[0])
+            screws.append((*moment, *a))
+            if not element.varies:
+                i, j = (element.axis + 1) % 3, (element.axis + 2) % 3
+                u, v, c, s = columns[i], columns[j], cosines[index], sines[index]
+                columns[i] = (c * u[0] + s * v[0], c * u[1] + s * v[1], c * u[2] + s * v[2])
+                columns[j] = (c * v[0] - s * u[0], c * v[1] - s * u[1], c * v[2] - s * u[2])
+        links.append((np.array(columns).T, np.array(o)))
+        return links, np.array(screws).reshape(-1, 6)
+
+    def _frames(
+        self,
+        extended: FloatArray,
+        amounts: FloatArray,
+        links: list[tuple[FloatArray, FloatArray]],
+        basis: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Frames of the bodies and the tip: columns (bodies + 1, 3, 3, n), origins (.., 3, n).
+
+        The first of the two 3s counts the frame's axes, the second their components.
+        """
+        n = basis.shape[1]
+        frames = np.empty((self.bodies + 1, 3, 3, n))
+        origins = np.empty((self.bodies + 1, 3, n))
+        frames[0], origins[0] = np.eye(3)[:, :, None], 0.0
+        for body, (link_frame, link_origin) in enumerate(links):
+            flat = frames[body].reshape(3, 3 * n)
+            frame = frames[body + 1]
+            np.matmul(link_frame.T, flat, out=frame.reshape(3, 3 * n))
+            np.matmul(link_origin, flat, out=origins[body + 1].reshape(3 * n))
+            origins[body + 1] += origins[body]
+            if body < len(self._openers):
+                opener = self._openers[body]
+                factors = opener.coefficients * extended[opener.parameters]
+                amount = amounts[opener.index] + factors @ basis[opener.basis]
+                if opener.rotation:
+                    i, j = (opener.axis + 1) % 3, (opener.axis + 2) % 3
+                    cos, sin = np.cos(amount), np.sin(amount)
+                    before = frame[i].copy()
+                    frame[i] = cos * before + sin * frame[j]
+                    frame[j] = cos * frame[j] - sin * before
+                else:
+                    origins[body + 1] += frame[opener.axis] * amount
+        return frames, origins
+
+
+class Motion:
+    """Where a chain's bodies and tip are, for each sample, and how they depend on everything."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        extended: FloatArray,
+        basis: FloatArray,
+        frames: FloatArray,
+        origins: FloatArray,
+        screws: FloatArray,
+    ) -> None:
+        self._chain, self._extended, self._basis = chain, extended, basis
+        self._frames, self._origins, self._screws = frames, origins, screws
+
+    @property
+    def rotation(self) -> FloatArray:
+        """Orientation of the tip in the world, (n, 3, 3)."""
+        return self._frames[-1].transpose(2, 1, 0)
+
+    @property
+    def position(self) -> FloatArray:
+        """Position of the tip in the world, (n, 3)."""
+        return self._origins[-1].T
+
+    def position_jacobian(self) -> FloatArray:
+        """Derivative of the tip's position with respect to the parameters, (n, 3, p)."""
+        return self._jacobian(self._position_axes)
+
+    def twist_jacobian(self) -> FloatArray:
+        """Derivative of the tip's pose, as world-frame twists at the tip, (n, 6, p)."""
+        return self._jacobian(self._twist_axes)
+
+    def position_basis_jacobian(self) -> FloatArray:
+        """Derivative of the tip's position with respect to the basis values, (n, 3, b)."""
+        return self._basis_jacobian(self._position_axes)
+
+    def twist_basis_jacobian(self) -> FloatArray:
+        """Derivative of the tip's pose with respect to the basis values, (n, 6, b)."""
+        return self._basis_jacobian(self._twist_axes)
+
+    @cached_property
+    def _position_axes(self) -> FloatArray:
+        """X, position rows: (bodies, 6, 3, n)."""
+        axes = np.empty((self._chain.bodies, 6, 3, self._basis.shape[1]))
+        self._fill_position_rows(axes)
+        return axes
+
+    @cached_property
+    def _twist_axes(self) -> FloatArray:
+        """X, position and rotation rows: (bodies, 6, 6, n)."""
+        axes = np.empty((self._chain.bodies, 6, 6, self._basis.shape[1]))
+        self._fill_position_rows(axes)
+        axes[:, :3, 3:] = 0.0
+        axes[:, 3:, 3:] = self._frames[:-1]
+        return axes
+
+    def _fill_position_rows(self, axes: FloatArray) -> None:
+        frames = self._frames[:-1]
+        axes[:, :3, :3] = frames
+        d = (self._origins[-1] - self._origins[:-1])[:, None]
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            axes[:, 3:, i] = frames[:, :, j] * d[:, :, k]
+            axes[:, 3:, i] -= frames[:, :, k] * d[:, :, j]
+
+    @cached_property
+    def _local_screws(self) -> FloatArray:
+        """S transposed: (p, 6 bodies)."""
+        chain = self._chain
+        screws = np.zeros((chain.parameters + 1, chain.bodies, 6))
+        columns = chain._coefficient[:, None] * self._screws[chain._element]
+        np.add.at(screws, (chain._driver, chain._body[chain._element]), columns)
+        return screws[:-1].reshape(chain.parameters, 6 * chain.bodies)
+
+    def _jacobian(self, axes: FloatArray) -> FloatArray:
+        bodies, _, rows, n = axes.shape
+        size = self._chain.parameters
+        jacobian = self._local_screws @ axes.reshape(6 * bodies, rows * n)
+        jacobian = jacobian.reshape(size, rows, n)
+        for axis, opener in self._openers(axes):
+            factors = opener.coefficients[:, None] * self._basis[opener.basis]
+            for parameter, factor in zip(opener.parameters, factors, strict=True):
+                if parameter < size:
+                    jacobian[parameter] += factor * axis
+        return jacobian.transpose(2, 1, 0)
+
+    def _basis_jacobian(self, axes: FloatArray) -> FloatArray:
+        jacobian = np.zeros((self._chain.basis, *axes.shape[2:]))
+        for axis, opener in self._openers(axes):
+            factors = opener.coefficients * self._extended[opener.parameters]
+            for basis, factor in zip(opener.basis, factors, strict=True):
+                jacobian[basis] += factor * axis
+        return jacobian.transpose(2, 1, 0)
+
+    def _openers(self, axes: FloatArray) -> Iterator[tuple[FloatArray, _Opener]]:
+        """Each moving element with its own screw at the tip, (rows, n)."""
+        for body, opener in enumerate(self._chain._openers, start=1):
+            yield axes[body, 3 * opener.rotation + opener.axis], opener

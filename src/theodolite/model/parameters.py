@@ -1,0 +1,73 @@
+"""A parameter: a number that describes the machine and may be identified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+#: Angles closer than this to a multiple of 90 degrees count as being one (radians).
+RIGHT_ANGLE_TOLERANCE = 1e-6
+#: Lengths shorter than this count as zero (metres).
+ZERO_LENGTH = 1e-9
+
+
+class Group(Enum):
+    """Which part of the set-up a parameter belongs to."""
+
+    BASE = "base"
+    ARM = "arm"
+    TOOL = "tool"
+    SENSOR = "sensor"
+
+
+class Unit(Enum):
+    """Physical units, SI."""
+
+    METRE = "m"
+    RADIAN = "rad"
+    ONE = "1"
+    PER_METRE = "1/m"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Name, place and value of one parameter.
+
+    ``column`` and ``frame`` give its place in the priority matrix, and break ties between
+    equal priorities as in GECARO: all alpha, all d, all theta, all r, all beta, all K.
+    """
+
+    name: str
+    value: float
+    unit: Unit
+    group: Group
+    frame: int
+    column: int
+    #: Does it shift the zero of a joint?
+    offset: bool = False
+
+    @property
+    def gain(self) -> bool:
+        """Is it a transmission gain?"""
+        return self.column == GAIN_COLUMN and self.unit is Unit.ONE
+
+    def default_priority(self) -> int:
+        """GECARO's default rules [Khalil1996, section 6a]; base and tool win over lengths."""
+        if self.offset or self.gain:
+            return 6
+        if self.group is not Group.ARM:
+            return 2
+        if self.unit is Unit.METRE and abs(self.value) > ZERO_LENGTH:
+            return 5
+        if self.unit is Unit.RADIAN:
+            remainder = abs(np.remainder(self.value + np.pi / 4, np.pi / 2) - np.pi / 4)
+            if remainder > RIGHT_ANGLE_TOLERANCE:
+                return 4
+        return 1
+
+
+#: The columns of GECARO's priority matrix.
+COLUMNS = ("alpha", "d", "theta", "r", "beta", "K")
+GAIN_COLUMN = COLUMNS.index("K")

@@ -1,0 +1,320 @@
+"""A serial robot: a table of frames, a transmission, limits and target points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theodolite.arrays import FloatArray, frozen
+from theodolite.errors import InputError
+from theodolite.model.chain import Chain
+from theodolite.model.conventions import Convention, Joint, Row
+from theodolite.model.elements import ONE, Element, Term
+from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
+from theodolite.model.transmission import Transmission
+
+#: Elements of a pose row's nominal frame: translations, then yaw, pitch, roll.
+_NOMINAL = ((False, 0, 0), (False, 1, 1), (False, 2, 2), (True, 2, 5), (True, 1, 4), (True, 0, 3))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A point fixed to the last frame, such as a reflector."""
+
+    name: str
+    position: tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """A serial robot of any number of joints. Values are SI; see docs/robot-file.md."""
+
+    name: str
+    frames: tuple[Row, ...]
+    transmission: Transmission
+    #: Limits of the joints as they read, that is without Offset.
+    lower: FloatArray
+    upper: FloatArray
+    targets: tuple[Target, ...] = ()
+    #: Priorities by parameter name that replace the default rules; 0 means never identify.
+    priorities: Mapping[str, int] = field(default_factory=dict)
+    source: str = ""
+
+    @staticmethod
+    def of(
+        name: str,
+        frames: Iterable[Row],
+        *,
+        transmission: Transmission | None = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        targets: Iterable[Target] = (),
+        priorities: Mapping[str, int] | None = None,
+        source: str = "",
+    ) -> Robot:
+        """A robot with direct drives and joints that move half a turn (or 1 m) unless said."""
+        rows = tuple(frames)
+        moving = [frame for frame in rows if frame.joint is not Joint.FIXED]
+        if not moving:
+            raise InputError(
+                f"robot '{name}' has no joints", remedy="Give at least one row sigma 0 or 1"
+            )
+        reach = [np.pi if frame.joint is Joint.REVOLUTE else 1.0 for frame in moving]
+        return Robot(
+            name=name,
+            frames=rows,
+            transmission=transmission or Transmission.of(len(moving)),
+            lower=frozen([-r for r in reach] if lower is None else lower),
+            upper=frozen(reach if upper is None else upper),
+            targets=tuple(targets),
+            priorities=dict(priorities or {}),
+            source=source,
+        )
+
+    @cached_property
+    def joint_rows(self) -> tuple[int, ...]:
+        """Indices of the rows that hold a joint."""
+        return tuple(i for i, frame in enumerate(self.frames) if frame.joint is not Joint.FIXED)
+
+    @property
+    def joints(self) -> int:
+        return len(self.joint_rows)
+
+    @property
+    def joint_types(self) -> tuple[Joint, ...]:
+        return tuple(self.frames[row].joint for row in self.joint_rows)
+
+    @property
+    def first_number(self) -> int:
+        """Number of the first row: 0 where it is a base frame, so that joints start at 1."""
+        return 0 if self.frames[0].joint is Joint.FIXED else 1
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """Names of the targets; the tool's own origin has none."""
+        return tuple(target.name for target in self.targets) or ("",)
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters: of the rows in order, then gains, then targets."""
+        rows = [
+            parameter
+            for index in range(len(self.frames))
+            for parameter in self._row_parameters(index)
+        ]
+        gains = [
+            Parameter(
+                f"K{row + self.first_number}",
+                float(gain),
+                Unit.ONE,
+                Group.ARM,
+                row + self.first_number,
+                GAIN_COLUMN,
+            )
+            for row, gain in zip(self.joint_rows, self.transmission.gains, strict=True)
+        ]
+        last = len(self.frames) + self.first_number
+        points = [
+            Parameter(f"{target.name}{axis}", value, Unit.METRE, Group.TOOL, last + number, column)
+            for number, target in enumerate(self.targets)
+            for column, (axis, value) in enumerate(zip("xyz", target.position, strict=True))
+        ]
+        return (*rows, *gains, *points)
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Values of the parameters, in their order."""
+        return frozen([parameter.value for parameter in self.parameters])
+
+    @cached_property
+    def chains(self) -> tuple[Chain, ...]:
+        """One chain per target, from the world to that target."""
+        common = [element for index in range(len(self.frames)) for element in self._elements(index)]
+        size = {"parameters": len(self.parameters), "basis": 1 + self.joints}
+        if not self.targets:
+            return (Chain(common, **size),)
+        return tuple(
+            Chain([*common, *self._target_elements(target)], **size) for target in self.targets
+        )
+
+    def basis(self, motors: FloatArray) -> FloatArray:
+        """Basis values (n, 1 + joints): one, then the coupled motor variables ``Com qm``."""
+        return np.concatenate([np.ones((len(motors), 1)), motors @ self.transmission.com.T], axis=1)
+
+    def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
+        """A derivative by basis values (n, rows, basis) as one by motor variables."""
+        return basis_jacobian[:, :, 1:] @ self.transmission.com
+
+    def readings(self, motors: FloatArray) -> FloatArray:
+        """What the joints read (n, joints): joint variables without Offset."""
+        return self.transmission.joints(motors) - self.transmission.offset
+
+    def poses(self, motors: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Orientation (n, 3, 3) and position (n, 3) of the first target."""
+        basis = self.basis(np.atleast_2d(np.asarray(motors, dtype=np.float64)))
+        motion = self.chains[0].motion(self.values, basis)
+        return motion.rotation, motion.position
+
+    def reach(self) -> float:
+        """An upper bound of how far the tip is from the first joint, in metres."""
+        lengths = [
+            abs(frame.amount(slot.symbol))
+            for frame in self.frames
+            for slot in frame.slots
+            if not slot.rotation
+        ]
+        nominal = [abs(value) for frame in self.frames for value in frame.nominal[:3]]
+        points = [abs(value) for target in self.targets for value in target.position]
+        strokes = [
+            max(abs(low), abs(high))
+            for kind, low, high in zip(self.joint_types, self.lower, self.upper, strict=True)
+            if kind is Joint.PRISMATIC
+        ]
+        return float(sum(lengths) + sum(nominal) + sum(points) + sum(strokes))
+
+    def priority(self, parameter: Parameter) -> int:
+        """The user's priority for a parameter, or the default one."""
+        return self.priorities.get(parameter.name, parameter.default_priority())
+
+    def with_values(self, values: FloatArray | Mapping[str, float]) -> Robot:
+        """The same robot with other parameter values, all of them or some by name."""
+        if not isinstance(values, Mapping):
+            names = [parameter.name for parameter in self.parameters]
+            values = dict(zip(names, map(float, values), strict=True))
+        unknown = set(values) - {parameter.name for parameter in self.parameters}
+        if unknown:
+            raise InputError(
+                f"robot '{self.name}' has no parameter {', '.join(sorted(unknown))}",
+                allowed=[parameter.name for parameter in self.parameters],
+            )
+        frames = []
+        for index, frame in enumerate(self.frames):
+            amounts = dict(frame.values)
+            for slot in self._parameter_slots(index):
+                name = self._name(index, slot.symbol)
+                if name in values:
+                    amounts[slot.symbol] = values[name]
+            frames.append(replace(frame, values=amounts))
+        gains = [
+            values.get(f"K{row + self.first_number}", gain)
+            for row, gain in zip(self.joint_rows, self.transmission.gains, strict=True)
+        ]
+        targets = [
+            Target(
+                target.name,
+                tuple(  # type: ignore[arg-type]  # three axes give three values
+                    values.get(f"{target.name}{axis}", value)
+                    for axis, value in zip("xyz", target.position, strict=True)
+                ),
+            )
+            for target in self.targets
+        ]
+        return replace(
+            self,
+            frames=tuple(frames),
+            transmission=replace(self.transmission, gains=frozen(gains)),
+            targets=tuple(targets),
+        )
+
+    def with_targets(self, targets: Iterable[Target]) -> Robot:
+        return replace(self, targets=tuple(targets))
+
+    def with_priorities(self, priorities: Mapping[str, int]) -> Robot:
+        return replace(self, priorities={**self.priorities, **priorities})
+
+    def describe(self) -> str:
+        """The chain as one writes it: ``Rz(theta0) Tz(r0) Rx(alpha1) ...``."""
+        names = [parameter.name for parameter in self.parameters]
+        basis = ["1", *(f"q{joint + 1}" for joint in range(self.joints))]
+        return " ".join(element.describe(names, basis) for element in self.chains[0].elements)
+
+    def _name(self, index: int, symbol: str) -> str:
+        number = index + self.first_number
+        if self.frames[index].convention is Convention.POSE:
+            return f"e{number}{symbol}"
+        return f"{symbol}{number}"
+
+    def _parameter_slots(self, index: int) -> tuple:  # type: ignore[type-arg]
+        before = self.frames[index - 1] if index else None
+        return self.frames[index].parameter_slots(before)
+
+    def _row_parameters(self, index: int) -> list[Parameter]:
+        frame = self.frames[index]
+        return [
+            Parameter(
+                self._name(index, slot.symbol),
+                frame.amount(slot.symbol),
+                slot.unit,
+                self._group(index, slot.symbol),
+                index + self.first_number,
+                slot.column,
+                offset=frame.is_offset(slot),
+            )
+            for slot in self._parameter_slots(index)
+        ]
+
+    def _group(self, index: int, symbol: str) -> Group:
+        first, last = self.joint_rows[0], self.joint_rows[-1]
+        if index > last:
+            return Group.TOOL
+        if index < first:
+            return Group.BASE
+        if index == first:
+            # What stands before the first joint's motion places the base.
+            frame = self.frames[index]
+            symbols = frame.convention.symbols
+            moving = [slot.symbol for slot in frame.slots if slot.moved_by is frame.joint]
+            motion = symbols.index(moving[0]) if moving else len(symbols)
+            if symbols.index(symbol) < motion and symbol != "theta":
+                return Group.BASE
+        return Group.ARM
+
+    @cached_property
+    def _indices(self) -> dict[str, int]:
+        return {parameter.name: i for i, parameter in enumerate(self.parameters)}
+
+    def _elements(self, index: int) -> list[Element]:
+        frame = self.frames[index]
+        free = {slot.symbol for slot in self._parameter_slots(index)}
+        elements = [
+            Element(rotation, axis, (Term(None, ONE, frame.nominal[place]),))
+            for rotation, axis, place in _NOMINAL
+            if frame.nominal[place] != 0.0
+        ]
+        for slot in frame.slots:
+            terms = []
+            if slot.symbol in free:
+                terms.append(Term(self._indices[self._name(index, slot.symbol)]))
+            elif frame.amount(slot.symbol) != 0.0:
+                terms.append(Term(None, ONE, frame.amount(slot.symbol)))
+            if slot.moved_by is not None and slot.moved_by is frame.joint:
+                terms.extend(self._joint_terms(index))
+            if terms:
+                elements.append(Element(slot.rotation, slot.axis, tuple(terms)))
+        if frame.convention is Convention.POSE and frame.joint is not Joint.FIXED:
+            rotation = frame.joint is Joint.REVOLUTE
+            elements.append(Element(rotation, 2, tuple(self._joint_terms(index))))
+        return elements
+
+    def _joint_terms(self, index: int) -> list[Term]:
+        joint = self.joint_rows.index(index)
+        transmission = self.transmission
+        terms = [
+            Term(self._indices[f"K{row + self.first_number}"], 1 + motor, float(coupling))
+            for motor, (row, coupling) in enumerate(
+                zip(self.joint_rows, transmission.coa[joint], strict=True)
+            )
+            if coupling != 0.0
+        ]
+        offset = float(transmission.offset[joint])
+        return terms + ([Term(None, ONE, offset)] if offset else [])
+
+    def _target_elements(self, target: Target) -> list[Element]:
+        return [
+            Element(False, axis, (Term(self._indices[f"{target.name}{letter}"]),))
+            for axis, letter in enumerate("xyz")
+        ]
