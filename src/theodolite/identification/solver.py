@@ -23,6 +23,12 @@ STEP_TOLERANCE = 1e-13
 #: A predicted decrease of the cost by this part is none.
 COST_TOLERANCE = 1e-13
 MAX_ITERATIONS = 50
+#: A step is taken if it gives this part of the decrease that the linear model promises.
+TRUSTED = 0.25
+#: A step that gives this part shows that damping is no longer needed.
+WELL_PREDICTED = 0.75
+#: The first damping tried, relative to unit columns.
+FIRST_DAMPING = 1e-8
 #: Damping gives up here: no decrease along any direction.
 MAX_DAMPING = 1e8
 #: Beyond this condition number of the scaled base columns, intervals span orders of magnitude.
@@ -135,18 +141,19 @@ def _descend(
                 status = Status.CONVERGED
                 break
             trial = reduce(problem, values + step, loss)
-            if trial.cost < here.cost:
+            gain = (here.cost - trial.cost) / decrease
+            if gain > TRUSTED:
                 moved = trial
             elif decrease <= 1e-6 * here.cost or size <= 1e-9:
                 # The model promises next to nothing and even that drowns in rounding.
                 status = Status.CONVERGED
                 break
             else:
-                damping = max(1e-6, 10 * damping)
+                damping = max(FIRST_DAMPING, 10 * damping)
         if moved is None:
             status = Status.STALLED if damping > MAX_DAMPING else status
             break
-        used, damping = damping, (damping / 10 if damping > 1e-9 else 0.0)
+        used, damping = damping, (0.0 if gain > WELL_PREDICTED else damping / 10)
         values, here = values + step, moved
         known = examine(problem, values, here, known)
         trace.append(Iteration(number, here.cost, known.rank, size, used))

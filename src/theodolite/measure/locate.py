@@ -19,6 +19,7 @@ from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.measure.dataset import Dataset
 from theodolite.model.conventions import Convention, Joint, Row
+from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.robot import Robot, Target
 
 
@@ -106,14 +107,3 @@ def _pose(placement: Placement) -> tuple[float, float, float, float, float, floa
     x, y, z = map(float, placement.translation)
     roll, pitch, yaw = roll_pitch_yaw(placement.rotation)
     return (x, y, z, roll, pitch, yaw)
-
-
-def roll_pitch_yaw(R: FloatArray) -> tuple[float, float, float]:
-    """Angles with R = Rz(yaw) Ry(pitch) Rx(roll), exact also where pitch is 90 degrees."""
-    yaw = float(np.arctan2(R[1, 0], R[0, 0]))
-    c, s = np.cos(yaw), np.sin(yaw)
-    # Undo the yaw first: what is left is Ry Rx and well conditioned whatever the yaw was.
-    rest = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ R
-    pitch = float(np.arctan2(-rest[2, 0], rest[0, 0]))
-    roll = float(np.arctan2(-rest[1, 2], rest[1, 1]))
-    return roll, pitch, yaw

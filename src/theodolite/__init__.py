@@ -1,0 +1,59 @@
+"""Theodolite: robot calibration and identification.
+
+Names load when first used, so that ``import theodolite`` costs little more than NumPy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+#: Public name -> module that holds it.
+_PUBLIC = {
+    "Robot": "theodolite.model.robot",
+    "Target": "theodolite.model.robot",
+    "Row": "theodolite.model.conventions",
+    "Convention": "theodolite.model.conventions",
+    "Joint": "theodolite.model.conventions",
+    "Transmission": "theodolite.model.transmission",
+    "Dataset": "theodolite.measure.dataset",
+    "Noise": "theodolite.measure.noise",
+    "Position": "theodolite.measure.position",
+    "Frame": "theodolite.measure.frame",
+    "PositionLink": "theodolite.measure.link",
+    "FrameLink": "theodolite.measure.link",
+    "PlaneKnown": "theodolite.measure.plane",
+    "Plane": "theodolite.measure.plane",
+    "ParameterErrors": "theodolite.measure.simulate",
+    "perturbed": "theodolite.measure.simulate",
+    "simulate": "theodolite.measure.simulate",
+    "located": "theodolite.measure.locate",
+    "Loss": "theodolite.identification.loss",
+    "Result": "theodolite.identification.result",
+    "Status": "theodolite.identification.solver",
+    "identifiable": "theodolite.identification.identify",
+    "identify": "theodolite.identification.identify",
+    "errors": "theodolite.identification.identify",
+    "distances": "theodolite.validation.alignment",
+    "read_robot": "theodolite.io.robot_file",
+    "write_robot": "theodolite.io.robot_file",
+    "read_urdf": "theodolite.io.urdf",
+    "read_dh_table": "theodolite.io.dh_table",
+    "read_measurements": "theodolite.io.tables",
+    "write_measurements": "theodolite.io.tables",
+}
+
+__all__ = [*_PUBLIC, "robots"]
+
+if TYPE_CHECKING:
+    from theodolite import robots as robots
+
+
+def __getattr__(name: str) -> Any:
+    if name == "robots":
+        return import_module("theodolite.robots")
+    if name in _PUBLIC:
+        return getattr(import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""The edges: files in, files out. Never imported by the core."""

@@ -1,0 +1,72 @@
+"""GECARO's priority matrix: one row per frame, columns alpha d theta r beta K.
+
+A pose row has its errors x y z rx ry rz in these six places instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from theodolite.errors import InputError
+from theodolite.io.writing import read_text
+from theodolite.model.parameters import COLUMNS
+from theodolite.model.robot import Robot
+
+_WIDTH = len(COLUMNS)
+
+
+def from_matrix(robot: Robot, matrix: Sequence[Any], where: str) -> dict[str, int]:
+    """Priorities by name from a matrix."""
+    shape = f"{len(robot.frames)} rows of {_WIDTH} whole numbers"
+    if len(matrix) != len(robot.frames):
+        raise InputError(
+            f"the priority matrix has {len(matrix)} rows", where=where, allowed=shape
+        )
+    for number, row in enumerate(matrix, start=1):
+        if not isinstance(row, Sequence) or len(row) != _WIDTH:
+            raise InputError(
+                f"row {number} of the priority matrix has {len(row)} entries",
+                where=where,
+                allowed=shape,
+            )
+        for value in row:
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise InputError(
+                    f"row {number} of the priority matrix holds {value!r}",
+                    where=where,
+                    allowed="whole numbers; 0 means never identify",
+                )
+    return {
+        parameter.name: matrix[parameter.frame - robot.first_number][parameter.column]
+        for parameter in robot.parameters
+        if parameter.frame - robot.first_number < len(robot.frames)
+    }
+
+
+def to_matrix(robot: Robot, identifiable: Iterable[str]) -> list[list[int]]:
+    """The new priority matrix: as before, but zero for what is not identifiable."""
+    kept = set(identifiable)
+    matrix = [[0] * _WIDTH for _ in robot.frames]
+    for parameter in robot.parameters:
+        row = parameter.frame - robot.first_number
+        if row < len(matrix) and parameter.name in kept:
+            matrix[row][parameter.column] = robot.priority(parameter)
+    return matrix
+
+
+def read_priorities(robot: Robot, path: Path) -> dict[str, int]:
+    """A priority matrix from a text file: numbers separated by commas or blanks, # comments."""
+    matrix = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        content = line.split("#")[0].replace(",", " ").split()
+        if not content or content[0].lower() in ("alpha", "frame"):
+            continue
+        try:
+            matrix.append([int(item) for item in content])
+        except ValueError as error:
+            raise InputError(
+                f"line {number} is not {_WIDTH} whole numbers", where=str(path)
+            ) from error
+    return from_matrix(robot, matrix, str(path))

@@ -1,0 +1,170 @@
+"""Robots from URDF: the chain from a root link to a tip, as pose rows with exact geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
+from theodolite.io.writing import read_text
+from theodolite.model.conventions import Convention, Joint, Row
+from theodolite.model.poses import roll_pitch_yaw, rotation_matrix
+from theodolite.model.robot import Robot
+
+_KINDS = {
+    "revolute": Joint.REVOLUTE,
+    "continuous": Joint.REVOLUTE,
+    "prismatic": Joint.PRISMATIC,
+    "fixed": Joint.FIXED,
+}
+
+
+@dataclass(frozen=True)
+class _UrdfJoint:
+    name: str
+    kind: Joint
+    parent: str
+    child: str
+    transform: FloatArray
+    axis: FloatArray
+    lower: float
+    upper: float
+
+
+def read_urdf(path: Path | str, *, root: str | None = None, tip: str | None = None) -> Robot:
+    """The robot between two links of a URDF file; without ``tip``, the only one there is."""
+    from lxml import etree
+
+    path = Path(path)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+    try:
+        tree = etree.fromstring(read_text(path).encode(), parser)
+    except etree.XMLSyntaxError as error:
+        raise InputError(f"is not well-formed XML: {error}", where=str(path)) from error
+    if tree.tag != "robot":
+        raise InputError(f"is not URDF: its root is <{tree.tag}>", where=str(path))
+    joints = [_joint(element, str(path)) for element in tree.findall("joint")]
+    chain = _chain(joints, root, tip, str(path))
+    moving = [joint for joint in chain if joint.kind is not Joint.FIXED]
+    if not moving:
+        raise InputError("the chain has no joints", where=str(path), remedy="Choose another tip")
+    return Robot.of(
+        str(tree.get("name", path.stem)),
+        list(_rows(chain)),
+        lower=[joint.lower for joint in moving],
+        upper=[joint.upper for joint in moving],
+        source=f"URDF {path.name}, from {chain[0].parent} to {chain[-1].child}",
+    )
+
+
+def _rows(chain: list[_UrdfJoint]) -> Iterator[Row]:
+    """Pose rows whose joints turn about z: each axis is aligned before its joint and back after."""
+    yield Row(Convention.POSE, Joint.FIXED)
+    pending = np.eye(4)
+    for joint in chain:
+        pending = pending @ joint.transform
+        if joint.kind is Joint.FIXED:
+            continue
+        align = np.eye(4)
+        align[:3, :3] = _aligning(joint.axis)
+        yield Row(Convention.POSE, joint.kind, nominal=_pose(pending @ align))
+        pending = align.T
+    yield Row(Convention.POSE, Joint.FIXED, nominal=_pose(pending))
+
+
+def _pose(T: FloatArray) -> tuple[float, float, float, float, float, float]:
+    x, y, z = map(float, T[:3, 3])
+    return (x, y, z, *roll_pitch_yaw(T[:3, :3]))
+
+
+def _aligning(axis: FloatArray) -> FloatArray:
+    """A rotation that takes z to the axis."""
+    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    x = np.cross(helper, axis)
+    x /= np.linalg.norm(x)
+    if np.allclose(axis, [0.0, 0.0, 1.0]):
+        return np.eye(3)
+    return np.column_stack([x, np.cross(axis, x), axis])
+
+
+def _joint(element: Any, where: str) -> _UrdfJoint:
+    name = str(element.get("name"))
+    kind = element.get("type")
+    if kind not in _KINDS:
+        raise InputError(f"joint '{name}' is of type {kind!r}", where=where, allowed=_KINDS)
+    parent, child = element.find("parent"), element.find("child")
+    if parent is None or child is None:
+        raise InputError(f"joint '{name}' lacks its parent or child link", where=where)
+    transform = np.eye(4)
+    origin = element.find("origin")
+    if origin is not None:
+        transform[:3, 3] = _numbers(origin.get("xyz", "0 0 0"), name, where)
+        transform[:3, :3] = rotation_matrix(*_numbers(origin.get("rpy", "0 0 0"), name, where))
+    axis = element.find("axis")
+    direction = _numbers("1 0 0" if axis is None else axis.get("xyz", "1 0 0"), name, where)
+    size = np.linalg.norm(direction)
+    if size == 0 and _KINDS[kind] is not Joint.FIXED:
+        raise InputError(f"joint '{name}' has a zero axis", where=where)
+    limit = element.find("limit")
+    bound = np.pi if _KINDS[kind] is Joint.REVOLUTE else 1.0
+    lower, upper = -bound, bound
+    if limit is not None and kind != "continuous":
+        (lower,) = _numbers(limit.get("lower", "0"), name, where, 1)
+        (upper,) = _numbers(limit.get("upper", "0"), name, where, 1)
+    return _UrdfJoint(
+        name,
+        _KINDS[kind],
+        str(parent.get("link")),
+        str(child.get("link")),
+        transform,
+        direction / (size or 1.0),
+        float(lower),
+        float(upper),
+    )
+
+
+def _numbers(text: str, joint: str, where: str, count: int = 3) -> FloatArray:
+    try:
+        values = np.array([float(item) for item in text.split()])
+    except ValueError as error:
+        raise InputError(f"joint '{joint}': {text!r} are not numbers", where=where) from error
+    if len(values) != count or not np.isfinite(values).all():
+        raise InputError(f"joint '{joint}': {text!r} is not {count} numbers", where=where)
+    return values
+
+
+def _chain(
+    joints: list[_UrdfJoint], root: str | None, tip: str | None, where: str
+) -> list[_UrdfJoint]:
+    by_child = {joint.child: joint for joint in joints}
+    parents = {joint.parent for joint in joints}
+    leaves = [child for child in by_child if child not in parents]
+
+    def path_to(link: str) -> list[_UrdfJoint]:
+        found: list[_UrdfJoint] = []
+        while link in by_child and link != root and len(found) <= len(joints):
+            found.append(by_child[link])
+            link = by_child[link].parent
+        if root is not None and link != root:
+            raise InputError(
+                f"no chain leads from link '{root}' to the tip", where=where, allowed=sorted(parents)
+            )
+        return found[::-1]
+
+    if tip is None:
+        moving = {leaf: sum(j.kind is not Joint.FIXED for j in path_to(leaf)) for leaf in leaves}
+        longest = max(moving.values(), default=0)
+        tips = [leaf for leaf, count in moving.items() if count == longest]
+        if len(tips) != 1:
+            raise InputError(
+                "the file has several chains", where=where, allowed=tips, remedy="Choose with --tip"
+            )
+        tip = tips[0]
+    if tip not in by_child:
+        raise InputError(f"there is no link '{tip}'", where=where, allowed=sorted(by_child))
+    return path_to(tip)

@@ -1,0 +1,30 @@
+"""Poses as six numbers: x, y, z and the angles roll, pitch, yaw of URDF."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+
+
+def rotation_matrix(roll: float, pitch: float, yaw: float) -> FloatArray:
+    """R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos([roll, pitch, yaw]), np.sin([roll, pitch, yaw])
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def roll_pitch_yaw(R: FloatArray) -> tuple[float, float, float]:
+    """Angles with R = Rz(yaw) Ry(pitch) Rx(roll), exact also where pitch is 90 degrees."""
+    yaw = float(np.arctan2(R[1, 0], R[0, 0]))
+    c, s = np.cos(yaw), np.sin(yaw)
+    # Undo the yaw first: what is left is Ry Rx and well conditioned whatever the yaw was.
+    rest = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ R
+    pitch = float(np.arctan2(-rest[2, 0], rest[0, 0]))
+    roll = float(np.arctan2(-rest[1, 2], rest[1, 1]))
+    return roll, pitch, yaw

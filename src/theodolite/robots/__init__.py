@@ -1,0 +1,35 @@
+"""Built-in robots, as data files: ``robots.puma560()``, ``robots.load("puma560")``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from theodolite.model.robot import Robot
+
+NAMES = ("puma560", "rx90", "stanford", "scara", "irb120", "ur10e", "panda", "lwr4", "everett7")
+
+
+def text(name: str) -> str:
+    """The robot file of a built-in robot."""
+    from theodolite.errors import InputError
+
+    if name not in NAMES:
+        raise InputError(f"there is no built-in robot '{name}'", allowed=NAMES)
+    return files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+
+
+def load(name: str) -> Robot:
+    """A built-in robot."""
+    from theodolite.io.robot_file import parse_robot
+
+    return parse_robot(text(name), f"built-in robot {name}")
+
+
+def __getattr__(name: str) -> Callable[[], Robot]:
+    if name in NAMES:
+        return partial(load, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
