@@ -35,7 +35,7 @@ _PUBLIC = {
     "Status": "theodolite.identification.solver",
     "identifiable": "theodolite.identification.identify",
     "identify": "theodolite.identification.identify",
-    "errors": "theodolite.identification.identify",
+    "deviations": "theodolite.identification.identify",
     "distances": "theodolite.validation.alignment",
     "read_robot": "theodolite.io.robot_file",
     "write_robot": "theodolite.io.robot_file",

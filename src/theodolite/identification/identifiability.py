@@ -48,6 +48,8 @@ class Identifiability:
     singular_values: FloatArray
     #: Singular values of the base columns, scaled, descending.
     base_singular_values: FloatArray
+    #: The combination of base parameters that is seen least, of unit columns, (base,).
+    weakest_direction: FloatArray
     rows: int
 
     @property
@@ -159,12 +161,11 @@ def analyse(
     index = np.array(order, dtype=np.intp)
     base, regrouped = index[kept], index[dropped]
     relations = np.zeros((len(base), len(regrouped)))
-    base_values = values
     if len(dropped):
         Q, R1 = np.linalg.qr(scaled[:, kept])
         relations = np.linalg.solve(R1, Q.T @ scaled[:, dropped])
         relations *= norms[regrouped] / norms[base][:, None]
-        base_values = np.linalg.svd(R1, compute_uv=False)
+    _, base_values, directions = np.linalg.svd(scaled[:, kept], full_matrices=False)
     return Identifiability(
         tuple(parameters),
         tuple(priorities),
@@ -174,6 +175,7 @@ def analyse(
         relations,
         values,
         base_values,
+        directions[-1] if len(kept) else np.empty(0),
         rows,
     )
 

@@ -18,10 +18,13 @@ from theodolite.identification.statistics import Statistics, statistics
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.method import CalibrationProblem, Method
 from theodolite.measure.noise import Noise
+from theodolite.model.parameters import Group
 from theodolite.model.robot import Robot
 
 #: Part of the measurements that is held out to judge the result.
 HOLD_OUT = 0.2
+#: A model with more parameters is preferred if it lowers the held-out error by this part.
+CLEARLY = 0.02
 #: Held out only where the rest still has this many rows per identifiable parameter.
 ROWS_PER_PARAMETER = 2.0
 
@@ -43,7 +46,7 @@ def identifiable(
     return examine(problem, values, reduce(problem, values, Loss()))
 
 
-def errors(robot: Robot, data: Dataset, method: Method) -> dict[str, FloatArray]:
+def deviations(robot: Robot, data: Dataset, method: Method) -> dict[str, FloatArray]:
     """The robot's error on each observation, by quantity, SI."""
     problem = method.problem(robot, data, noise=Noise())
     return problem.errors(np.array([parameter.value for parameter in problem.parameters]))
@@ -51,7 +54,7 @@ def errors(robot: Robot, data: Dataset, method: Method) -> dict[str, FloatArray]
 
 def summary(robot: Robot, data: Dataset, method: Method) -> Errors:
     """The robot's errors on some data, summarised."""
-    found = errors(robot, data, method)
+    found = deviations(robot, data, method)
     return {quantity: ErrorSummary.of(values) for quantity, values in found.items()}
 
 
@@ -61,7 +64,7 @@ def identify(
     method: Method,
     *,
     noise: Noise | None = None,
-    gains: bool = False,
+    gains: bool | None = False,
     loss: Loss | None = None,
     hold_out: float = HOLD_OUT,
     rng: np.random.Generator | None = None,
@@ -70,8 +73,29 @@ def identify(
 ) -> Result:
     """Identify what the data determine, with intervals, judged on data held out.
 
-    The held-out part is predicted by a fit to the rest; the final fit uses everything.
+    The held-out part is predicted by a fit to the rest; the final fit uses everything. With
+    ``gains`` None the transmission gains are identified if that predicts the held-out part
+    clearly better.
     """
+    if gains is None:
+        rng = rng or np.random.default_rng(0)
+        seed = int(rng.integers(2**32))
+        without, with_gains = (
+            identify(
+                robot,
+                data,
+                method,
+                noise=noise,
+                gains=choice,
+                loss=loss,
+                hold_out=hold_out,
+                rng=np.random.default_rng(seed),
+                progress=progress,
+                provenance=provenance,
+            )
+            for choice in (False, True)
+        )
+        return with_gains if _clearly_better(with_gains, without) else without
     noise = noise or Noise()
     problem = method.problem(robot, data, noise=noise, gains=gains)
     if not problem.parameters:
@@ -101,6 +125,31 @@ def identify(
         held_out=judged,
         found=problem.found(solution.values),
         provenance=dict(provenance or {}),
+    )
+
+
+def fit_placement(robot: Robot, data: Dataset, method: Method) -> Robot:
+    """The robot with nominal links, its base and tool fitted to the data."""
+    links = {
+        parameter.name: 0
+        for parameter in robot.parameters
+        if parameter.group is Group.ARM and not parameter.gain
+    }
+    # Offsets of the joints are links here; what places base and tool counts whatever the user said.
+    placing = {parameter.name: 2 for parameter in robot.parameters if parameter.name not in links}
+    placed = robot.with_priorities({**links, **placing})
+    result = identify(placed, data, method, hold_out=0.0)
+    return robot.with_values(result.robot.values)
+
+
+def _clearly_better(one: Result, other: Result) -> bool:
+    """Does one predict held-out data clearly better than the other?"""
+    if one.held_out is None or other.held_out is None or not one.status.good:
+        return False
+    return all(
+        one.held_out.calibrated[quantity].rms
+        < (1.0 - CLEARLY) * other.held_out.calibrated[quantity].rms
+        for quantity in other.held_out.calibrated
     )
 
 

@@ -70,3 +70,9 @@ def read_priorities(robot: Robot, path: Path) -> dict[str, int]:
                 f"line {number} is not {_WIDTH} whole numbers", where=str(path)
             ) from error
     return from_matrix(robot, matrix, str(path))
+
+
+def format_matrix(matrix: list[list[int]]) -> str:
+    """A priority matrix as text that ``read_priorities`` reads."""
+    lines = ["# " + " ".join(COLUMNS), *(" ".join(map(str, row)) for row in matrix)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,114 @@
+"""``theodolite generate``: simulated measurements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from theodolite.cli.options import (
+    ForceOption,
+    JsonOption,
+    MethodOption,
+    PlaneOption,
+    RobotArgument,
+    SeedOption,
+    console,
+    generator,
+    method_from,
+    print_json,
+    robot_named,
+    working,
+)
+
+NAME = "generate"
+
+
+def command(
+    robot: RobotArgument,
+    method: MethodOption,
+    out: Annotated[Path, typer.Option("--out", metavar="F", help="The CSV file to write.")],
+    points: Annotated[
+        int, typer.Option("--points", min=1, help="Measurements; for link methods, sets.")
+    ] = 50,
+    per_set: Annotated[
+        int, typer.Option("--per-set", min=2, help="Link methods: configurations per set.")
+    ] = 4,
+    noise_mm: Annotated[
+        float, typer.Option(min=0.0, help="Noise of each coordinate, or of the contact, mm.")
+    ] = 0.0,
+    noise_mrad: Annotated[
+        float, typer.Option(min=0.0, help="Noise of each rotation component, mrad.")
+    ] = 0.0,
+    noise_joint_deg: Annotated[
+        float, typer.Option(min=0.0, help="Noise of the joints, deg (prismatic: mm).")
+    ] = 0.0,
+    true: Annotated[
+        str | None, typer.Option("--true", metavar="ROBOT", help="The true robot, if not ROBOT.")
+    ] = None,
+    error_mm: Annotated[
+        float, typer.Option(min=0.0, help="Errors of the true robot's lengths, up to, mm.")
+    ] = 0.0,
+    error_mrad: Annotated[
+        float, typer.Option(min=0.0, help="Errors of its angles, up to, mrad.")
+    ] = 0.0,
+    error_gain: Annotated[
+        float, typer.Option(min=0.0, help="Errors of its gains, up to, relative.")
+    ] = 0.0,
+    save_true: Annotated[
+        Path | None, typer.Option(metavar="F", help="Write the true robot to a file.")
+    ] = None,
+    plane: PlaneOption = None,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Simulate what a method records of a robot that is not quite what it should be."""
+    import numpy as np
+
+    from theodolite.errors import InputError
+    from theodolite.io.robot_file import write_robot
+    from theodolite.io.tables import write_measurements
+    from theodolite.io.writing import check_writable
+    from theodolite.measure.noise import Noise
+    from theodolite.measure.simulate import ParameterErrors, perturbed, simulate
+
+    for path in (out, save_true):
+        if path is not None:
+            check_writable(path, force=force)
+    nominal = robot_named(robot)
+    if true is not None and (error_mm or error_mrad or error_gain):
+        raise InputError("--true and parameter errors exclude each other")
+    rng = generator(seed)
+    errors = ParameterErrors(error_mm * 1e-3, error_mrad * 1e-3, error_gain)
+    subject = perturbed(nominal, errors, rng) if true is None else robot_named(true)
+    if subject.joint_types != nominal.joint_types:
+        raise InputError(f"'{true}' has other joints than '{robot}'")
+    noise = Noise(noise_mm * 1e-3, noise_mrad * 1e-3, float(np.radians(noise_joint_deg)), True)
+    way = method_from(method, plane)
+    with working(f"simulating {way.title}"):
+        data = simulate(subject, way, points=points, rng=rng, noise=noise, per_set=per_set)
+    if method == "plane":
+        # An unknown plane stays unknown.
+        data = replace(data, planes=None)
+    write_measurements(data, subject, out, force=force)
+    if save_true is not None:
+        write_robot(subject, save_true, force=force)
+    if json:
+        print_json(
+            {
+                "file": str(out),
+                "method": method,
+                "configurations": len(data),
+                "seed": seed,
+                "true": None if save_true is None else str(save_true),
+                "plane": None if data.planes is None else data.planes[0].tolist(),
+            }
+        )
+        return
+    screen = console(json=False)
+    screen.print(f"wrote {out}: {len(data)} configurations of {subject.name}, {way.title}")
+    if save_true is not None:
+        screen.print(f"wrote {save_true}: the robot that was measured")

@@ -1,0 +1,98 @@
+"""``theodolite identifiable``: which parameters a method determines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from theodolite.cli.options import (
+    ColumnsOption,
+    ForceOption,
+    IgnoreLimitsOption,
+    IgnoreOption,
+    JsonOption,
+    MethodOption,
+    PlaneOption,
+    PrioritiesOption,
+    RobotArgument,
+    SeedOption,
+    console,
+    data_from,
+    generator,
+    method_from,
+    print_json,
+    robot_named,
+    with_priorities,
+)
+
+NAME = "identifiable"
+
+
+def command(
+    robot: RobotArgument,
+    method: MethodOption,
+    gains: Annotated[bool, typer.Option("--gains", help="Transmission gains K as well.")] = False,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option("--data", metavar="F", help="Measurements: what they excite. Repeatable."),
+    ] = None,
+    priorities: PrioritiesOption = None,
+    plane: PlaneOption = None,
+    columns: ColumnsOption = None,
+    ignore: IgnoreOption = "",
+    ignore_limits: IgnoreLimitsOption = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="F", help="Write the new priority matrix to a file."),
+    ] = None,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Say which parameters are identifiable, and how the others combine with them."""
+    from theodolite.identification.excitation import excitation
+    from theodolite.identification.identify import identifiable
+    from theodolite.io.priorities import format_matrix, to_matrix
+    from theodolite.io.writing import check_writable, write_text
+    from theodolite.report.data import excitation_data, identifiability_data
+    from theodolite.report.text import show_excitation, show_identifiability
+
+    if out is not None:
+        check_writable(out, force=force)
+    subject = with_priorities(robot_named(robot), priorities)
+    way = method_from(method, plane)
+    known = identifiable(subject, way, gains=gains, rng=generator(seed))
+    fixed = [
+        parameter.name
+        for parameter in subject.parameters
+        if subject.priority(parameter) == 0 and (gains or not parameter.gain)
+    ]
+    screen = console(json=json)
+    excited = None
+    shown = known
+    if data:
+        recorded = data_from(
+            data,
+            subject,
+            method=method,
+            columns=columns,
+            ignore=ignore,
+            ignore_limits=ignore_limits,
+            plane=plane,
+        )
+        shown = identifiable(subject, way, data=recorded, gains=gains)
+        excited = excitation(subject, recorded, shown, known)
+    if out is not None:
+        write_text(out, format_matrix(to_matrix(subject, shown.identifiable)), force=force)
+    show_identifiability(screen, shown, f"{subject.name}, {way.title}", fixed)
+    if excited is not None:
+        show_excitation(screen, excited)
+    if json:
+        content = identifiability_data(shown, subject, fixed)
+        if excited is not None:
+            content["excitation"] = excitation_data(excited)
+        print_json(content)
+    if not shown.rank or (excited is not None and not excited.sufficient):
+        raise typer.Exit(1)

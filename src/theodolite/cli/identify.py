@@ -1,0 +1,224 @@
+"""``theodolite identify``: calibrate a robot from measurements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from theodolite.cli.options import (
+    ColumnsOption,
+    DataArgument,
+    ForceOption,
+    IgnoreLimitsOption,
+    IgnoreOption,
+    JsonOption,
+    MethodOption,
+    PlaneOption,
+    PrioritiesOption,
+    RobotArgument,
+    SeedOption,
+    console,
+    data_from,
+    generator,
+    method_from,
+    print_json,
+    robot_named,
+    with_priorities,
+    working,
+)
+
+if TYPE_CHECKING:
+    from theodolite.measure.dataset import Dataset
+    from theodolite.measure.method import Method
+    from theodolite.model.robot import Robot
+
+NAME = "identify"
+#: Nominal errors beyond this part of the reach mean that base or tool are elsewhere.
+ELSEWHERE = 0.05
+
+
+def command(
+    robot: RobotArgument,
+    data: DataArgument,
+    method: MethodOption,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="F", help="The calibrated robot to write.")
+    ] = None,
+    gains: Annotated[
+        bool | None,
+        typer.Option(
+            "--gains/--no-gains", help="Identify transmission gains. Default: if that helps."
+        ),
+    ] = None,
+    priorities: PrioritiesOption = None,
+    loss: Annotated[
+        str, typer.Option(help="squared, huber or cauchy; the last two bear outliers.")
+    ] = "squared",
+    noise_mm: Annotated[
+        float | None, typer.Option(min=0.0, help="Known noise of each coordinate or contact, mm.")
+    ] = None,
+    noise_mrad: Annotated[
+        float | None, typer.Option(min=0.0, help="Known noise of each rotation component, mrad.")
+    ] = None,
+    noise_joint_deg: Annotated[
+        float, typer.Option(min=0.0, help="Known noise of the joints, deg.")
+    ] = 0.0,
+    plane: PlaneOption = None,
+    start: Annotated[
+        str,
+        typer.Option(
+            help="nominal; locate: place base and targets first; auto: locate if they are elsewhere."
+        ),
+    ] = "auto",
+    hold_out: Annotated[
+        float, typer.Option(min=0.0, max=0.9, help="Part of the data held out to judge.")
+    ] = 0.2,
+    columns: ColumnsOption = None,
+    ignore: IgnoreOption = "",
+    ignore_limits: IgnoreLimitsOption = False,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Identify a robot's parameters and write the calibrated robot."""
+    from theodolite.identification.identify import identify
+    from theodolite.io.provenance import provenance
+    from theodolite.io.robot_file import write_robot
+    from theodolite.io.writing import check_writable
+    from theodolite.report.data import result_data
+    from theodolite.report.text import show_result
+
+    if out is not None:
+        check_writable(out, force=force)
+    subject = with_priorities(robot_named(robot), priorities)
+    way = method_from(method, plane)
+    recorded = data_from(
+        data,
+        subject,
+        method=method,
+        columns=columns,
+        ignore=ignore,
+        ignore_limits=ignore_limits,
+        plane=plane,
+    )
+    screen = console(json=json)
+    with working(f"identifying {subject.name}"):
+        subject, moved = _started(subject, recorded, way, start)
+        _check_enough(subject, recorded, way, gains=bool(gains))
+        result = identify(
+            subject,
+            recorded,
+            way,
+            noise=_noise(noise_mm, noise_mrad, noise_joint_deg),
+            gains=gains,
+            loss=_loss(loss),
+            hold_out=hold_out,
+            rng=generator(seed),
+            provenance=provenance(
+                [*([Path(robot)] if Path(robot).is_file() else []), *data],
+                method=method,
+                robot=robot,
+                gains=gains,
+                loss=loss,
+                start=start,
+                hold_out=hold_out,
+                seed=seed,
+            ),
+        )
+    if out is not None:
+        write_robot(_signed(result), out, force=force)
+    if moved:
+        screen.print("Base and targets were placed by the data first; 'nominal' below has them.")
+    show_result(screen, result)
+    if out is not None:
+        screen.print(f"wrote {out}")
+    if json:
+        print_json({**result_data(result), "located": moved})
+    if not result.good:
+        raise typer.Exit(1)
+
+
+def _started(
+    robot: Robot, data: Dataset, method: Method, start: str
+) -> tuple[Robot, bool]:
+    """The robot to start from, and whether base and targets had to be placed."""
+    from theodolite.errors import InputError
+    from theodolite.identification.identify import fit_placement, summary
+    from theodolite.measure.locate import located
+
+    if start not in ("auto", "nominal", "locate"):
+        raise InputError(f"--start {start}", allowed="auto, nominal, locate")
+    if data.positions is None:
+        if start == "locate":
+            raise InputError("only measured positions can locate a robot", where=data.name)
+        return robot, False
+    known = all(name in robot.target_names for name in data.targets)
+    far = ELSEWHERE * robot.reach()
+    if start == "nominal" or (
+        start == "auto" and known and summary(robot, data, method)["position"].rms <= far
+    ):
+        return robot, False
+    placed = fit_placement(located(robot, data), data, method)
+    error = summary(placed, data, method)["position"].rms
+    if error > far:
+        raise InputError(
+            f"wherever '{robot.name}' stands, these positions are {1e3 * error:.0f} mm off (rms)",
+            where=data.name,
+            remedy="The file may be of another robot, or its joints in another order or unit",
+        )
+    return placed, True
+
+
+def _check_enough(robot: Robot, data: Dataset, method: Method, *, gains: bool) -> None:
+    """Refuse data that have fewer equations than the method has unknowns for this robot."""
+    from theodolite.errors import InputError
+    from theodolite.identification.enough import equations, unknowns
+
+    have, need = equations(method, robot, data), unknowns(method, robot, data, gains=gains)
+    if have < need:
+        per_row = have / len(data)
+        rows = int(-(-need // per_row)) if per_row else need
+        raise InputError(
+            f"too few rows: {len(data)} give {have} equations for {need} parameters",
+            where=data.name,
+            allowed=f"at least {rows} rows, better three times as many",
+            remedy="Measure more configurations",
+        )
+
+
+def _noise(mm: float | None, mrad: float | None, joint_deg: float) -> Any:
+    import numpy as np
+
+    from theodolite.errors import InputError
+    from theodolite.measure.noise import Noise
+
+    if mm == 0.0 or mrad == 0.0:
+        raise InputError("noise 0 would give infinite weights", allowed="positive numbers")
+    default = Noise()
+    return Noise(
+        position=default.position if mm is None else mm * 1e-3,
+        orientation=default.orientation if mrad is None else mrad * 1e-3,
+        joint=float(np.radians(joint_deg)),
+        known=mm is not None,
+    )
+
+
+def _loss(name: str) -> Any:
+    from theodolite.errors import InputError
+    from theodolite.identification.loss import Loss, Shape
+
+    try:
+        return Loss(Shape(name))
+    except ValueError as error:
+        raise InputError(f"--loss {name}", allowed=[shape.value for shape in Shape]) from error
+
+
+def _signed(result: Any) -> Any:
+    """The calibrated robot, saying in its source how it came about."""
+    from dataclasses import replace
+
+    robot = result.robot
+    history = f"Calibrated by theodolite, {result.method}: {', '.join(result.provenance['files'])}."
+    return replace(robot, source=f"{robot.source} {history}".strip())

@@ -1,0 +1,73 @@
+"""``theodolite``: the verbs together, and what happens when one fails.
+
+Exit codes: 0 done, 1 done but the result is bad, 2 wrong usage or input.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import typer
+
+import theodolite
+from theodolite.cli import (
+    check,
+    demo,
+    generate,
+    identifiable,
+    identify,
+    new,
+    reproduce,
+    robots,
+    validate,
+)
+from theodolite.errors import TheodoliteError
+
+app = typer.Typer(
+    name="theodolite",
+    help="Robot calibration: which parameters exist, what they are, and how sure we are.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+for verb in (robots, new, check, identifiable, generate, identify, validate, reproduce, demo):
+    app.command(verb.NAME)(verb.command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"theodolite {theodolite.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    """Robot calibration: which parameters exist, what they are, and how sure we are."""
+
+
+def run() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        code = app(standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        typer.echo(error.format_message())
+        code = 2
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except TheodoliteError as error:
+        typer.echo(f"error: {error}", err=True)
+        code = 2
+    except (click.Abort, KeyboardInterrupt):
+        typer.echo("stopped", err=True)
+        code = 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 1
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,166 @@
+"""Options and arguments that several verbs share, and how they become objects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from rich.console import Console
+
+    from theodolite.arrays import FloatArray
+    from theodolite.measure.dataset import Dataset
+    from theodolite.measure.method import Method
+    from theodolite.model.robot import Robot
+
+RobotArgument = Annotated[
+    str, typer.Argument(metavar="ROBOT", help="A robot file, or the name of a built-in robot.")
+]
+DataArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DATA...", help="Measurements in CSV; for link methods also one file per set."
+    ),
+]
+MethodOption = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="METHOD",
+        help="frame, position, position-link, frame-link, plane-known or plane.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random numbers.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
+PlaneOption = Annotated[
+    str | None,
+    typer.Option(
+        "--plane",
+        metavar="a,b,c",
+        help="The plane a x + b y + c z + 1 = 0, in 1/m, or nx,ny,nz,h_mm: n . P = h.",
+    ),
+]
+PrioritiesOption = Annotated[
+    Path | None,
+    typer.Option("--priorities", metavar="F", help="A priority matrix, one row per frame."),
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", metavar="A,B,...", help="Column names of files without a header."
+    ),
+]
+IgnoreOption = Annotated[
+    str, typer.Option("--ignore", metavar="A,B,...", help="Columns to leave out.")
+]
+IgnoreLimitsOption = Annotated[
+    bool, typer.Option("--ignore-limits", help="Use rows beyond the joint limits.")
+]
+
+
+def console(*, json: bool) -> Console:
+    """Where people read: standard output, or nowhere when a program does."""
+    from rich.console import Console
+
+    return Console(quiet=json, soft_wrap=True, highlight=False)
+
+
+def print_json(data: dict[str, Any]) -> None:
+    from json import dumps
+
+    typer.echo(dumps(data, indent=2, allow_nan=False))
+
+
+def working(message: str) -> Any:
+    """A spinner on a terminal, nothing elsewhere."""
+    from rich.console import Console
+
+    return Console(stderr=True).status(message)
+
+
+def robot_named(text: str) -> Robot:
+    """A robot from a file (robot file or URDF) or from the built-in ones."""
+    from theodolite import robots
+    from theodolite.errors import InputError
+    from theodolite.io.robot_file import read_robot
+    from theodolite.io.urdf import read_urdf
+
+    path = Path(text)
+    if path.suffix.lower() in (".urdf", ".xml"):
+        return read_urdf(path)
+    if path.suffix or path.exists():
+        return read_robot(path)
+    if text not in robots.NAMES:
+        raise InputError(
+            f"'{text}' is neither a file nor a built-in robot", allowed=robots.NAMES
+        )
+    return robots.load(text)
+
+
+def with_priorities(robot: Robot, path: Path | None) -> Robot:
+    from theodolite.io.priorities import read_priorities
+
+    return robot if path is None else robot.with_priorities(read_priorities(robot, path))
+
+
+def method_from(name: str, plane: str | None = None) -> Method:
+    from theodolite.measure.catalogue import method_named
+
+    return method_named(name, plane=None if plane is None else parse_plane(plane))
+
+
+def parse_plane(text: str) -> FloatArray:
+    """Unit normal and distance from ``a,b,c`` or ``nx,ny,nz,h_mm``."""
+    import numpy as np
+
+    from theodolite.errors import InputError
+
+    try:
+        values = np.array([float(item) for item in text.replace(",", " ").split()])
+    except ValueError:
+        values = np.empty(0)
+    allowed = "a,b,c in 1/m (a x + b y + c z + 1 = 0) or nx,ny,nz,h_mm (n . P = h)"
+    if len(values) not in (3, 4) or not np.isfinite(values).all() or not values[:3].any():
+        raise InputError(f"--plane: {text!r} is not a plane", allowed=allowed)
+    size = float(np.linalg.norm(values[:3]))
+    if len(values) == 3:
+        return np.append(-values / size, 1.0 / size)
+    return np.append(values[:3] / size, values[3] * 1e-3 / size)
+
+
+def data_from(
+    paths: list[Path],
+    robot: Robot,
+    *,
+    method: str | None = None,
+    columns: str | None = None,
+    ignore: str = "",
+    ignore_limits: bool = False,
+    plane: str | None = None,
+) -> Dataset:
+    """Measurements, checked for what the method needs."""
+    from theodolite.io.tables import read_measurements
+    from theodolite.measure.catalogue import NEEDS
+
+    needs = NEEDS.get(method or "", ())
+    if plane is not None:
+        needs = tuple(need for need in needs if need != "planes")
+    return read_measurements(
+        paths,
+        robot,
+        needs=needs,
+        columns=None if columns is None else [name.strip() for name in columns.split(",")],
+        ignore=[name.strip() for name in ignore.split(",") if name.strip()],
+        check_limits=not ignore_limits,
+    )
+
+
+def generator(seed: int) -> np.random.Generator:
+    import numpy as np
+
+    return np.random.default_rng(seed)

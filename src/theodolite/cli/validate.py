@@ -1,0 +1,82 @@
+"""``theodolite validate``: what a robot is worth on given measurements."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from theodolite.cli.options import (
+    ColumnsOption,
+    DataArgument,
+    IgnoreLimitsOption,
+    IgnoreOption,
+    JsonOption,
+    PlaneOption,
+    RobotArgument,
+    console,
+    data_from,
+    method_from,
+    print_json,
+    robot_named,
+)
+
+NAME = "validate"
+
+
+def command(
+    robot: RobotArgument,
+    data: DataArgument,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", "-m", help="Default: what the data hold."),
+    ] = None,
+    nominal: Annotated[
+        str | None,
+        typer.Option(metavar="ROBOT", help="Compare with this robot, base and tool fitted."),
+    ] = None,
+    plane: PlaneOption = None,
+    columns: ColumnsOption = None,
+    ignore: IgnoreOption = "",
+    ignore_limits: IgnoreLimitsOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Say how well a robot predicts measurements it has not seen."""
+    from theodolite.identification.identify import fit_placement, summary
+    from theodolite.measure.catalogue import method_for
+    from theodolite.measure.locate import located
+    from theodolite.report.data import errors_data
+    from theodolite.report.text import show_errors
+
+    subject = robot_named(robot)
+    recorded = data_from(
+        data,
+        subject,
+        method=method,
+        columns=columns,
+        ignore=ignore,
+        ignore_limits=ignore_limits,
+        plane=plane,
+    )
+    way = method_from(method or method_for(recorded), plane)
+    found = summary(subject, recorded, way)
+    compared = {subject.name: found}
+    better = None
+    if nominal is not None:
+        other = robot_named(nominal)
+        if recorded.positions is not None:
+            other = fit_placement(located(other, recorded), recorded, way)
+        reference = summary(other, recorded, way)
+        compared = {"nominal": reference, "calibrated": found}
+        better = all(found[quantity].rms < reference[quantity].rms for quantity in found)
+    screen = console(json=json)
+    show_errors(screen, f"{subject.name}, {way.title}, {len(recorded)} configurations", compared)
+    if json:
+        content = {"method": way.name, "configurations": len(recorded), **errors_data(found)}
+        if nominal is not None:
+            content["nominal"] = errors_data(compared["nominal"])
+            content["better"] = better
+        print_json(content)
+    if better is False:
+        screen.print("[yellow]The calibrated robot is not better than the nominal one.[/yellow]")
+        raise typer.Exit(1)

@@ -1,0 +1,26 @@
+"""Where a result came from: versions, files with their hashes, options."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import theodolite
+
+
+def provenance(files: Sequence[Path], **options: Any) -> dict[str, Any]:
+    """Everything needed to repeat a run."""
+    import numpy as np
+    import scipy
+
+    return {
+        "theodolite": theodolite.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
+        "options": options,
+    }

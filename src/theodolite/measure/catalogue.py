@@ -1,0 +1,50 @@
+"""The methods by name."""
+
+from __future__ import annotations
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
+from theodolite.measure.dataset import Dataset
+from theodolite.measure.frame import Frame
+from theodolite.measure.link import FrameLink, PositionLink
+from theodolite.measure.method import Method
+from theodolite.measure.plane import Plane, PlaneKnown
+from theodolite.measure.position import Position
+
+METHODS = ("frame", "position", "position-link", "frame-link", "plane-known", "plane")
+
+#: What the data must hold for each method.
+NEEDS: dict[str, tuple[str, ...]] = {
+    "frame": ("positions", "rotations"),
+    "position": ("positions",),
+    "position-link": ("sets",),
+    "frame-link": ("sets",),
+    "plane-known": ("planes",),
+    "plane": (),
+}
+
+
+def method_named(name: str, *, plane: FloatArray | None = None) -> Method:
+    """A method by its name; ``plane`` is the unit normal and distance of plane methods."""
+    if name not in METHODS:
+        raise InputError(f"there is no method '{name}'", allowed=METHODS)
+    if plane is not None and not name.startswith("plane"):
+        raise InputError(f"the method '{name}' has no plane", allowed="plane-known, plane")
+    methods: dict[str, Method] = {
+        "frame": Frame(),
+        "position": Position(),
+        "position-link": PositionLink(),
+        "frame-link": FrameLink(),
+        "plane-known": PlaneKnown(plane),
+        "plane": Plane(plane),
+    }
+    return methods[name]
+
+
+def method_for(data: Dataset) -> str:
+    """The method that uses all that a recording holds."""
+    if data.positions is not None:
+        return "position" if data.rotations is None else "frame"
+    if data.sets is not None:
+        return "position-link"
+    return "plane" if data.planes is None else "plane-known"

@@ -1,0 +1,128 @@
+"""Results as plain data, for JSON. Stored values are never rounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from theodolite.identification.excitation import Excitation
+from theodolite.identification.identifiability import Identifiability
+from theodolite.identification.result import Errors, HeldOut, Result
+from theodolite.io.priorities import to_matrix
+from theodolite.model.robot import Robot
+
+#: How each quantity is shown: unit and factor from SI.
+SHOWN = {"position": ("mm", 1e3), "orientation": ("mrad", 1e3)}
+
+
+def identifiability_data(known: Identifiability, robot: Robot, fixed: list[str]) -> dict[str, Any]:
+    """What ``identifiable --json`` prints."""
+    return {
+        "rank": known.rank,
+        "candidates": len(known.parameters),
+        "identifiable": known.identifiable,
+        "regrouped": known.regrouping(),
+        "relations": known.sentences(),
+        "no_effect": known.names(known.no_effect),
+        "fixed": fixed,
+        "condition_number": known.condition_number,
+        "gap": finite(known.gap),
+        "observability": known.observability(),
+        "singular_values": known.singular_values.tolist(),
+        "matrix": known.relations.tolist(),
+        "priorities": to_matrix(robot, known.identifiable),
+    }
+
+
+def excitation_data(excited: Excitation) -> dict[str, Any]:
+    """Whether a recording is exciting enough, for ``identifiable --data --json``."""
+    return {
+        "sufficient": excited.sufficient,
+        "condition_number": excited.condition_number,
+        "random_condition_number": excited.random_condition_number,
+        "starved": list(excited.starved),
+        "hardly_moved": excited.still,
+        "weakest": list(excited.weakest),
+    }
+
+
+def errors_data(errors: Errors) -> dict[str, Any]:
+    """Errors by quantity, with the unit in each name."""
+    shown: dict[str, Any] = {}
+    for quantity, error in errors.items():
+        unit, factor = SHOWN[quantity]
+        shown[quantity] = {
+            f"mean_{unit}": error.mean * factor,
+            f"rms_{unit}": error.rms * factor,
+            f"max_{unit}": error.maximum * factor,
+            "count": error.count,
+        }
+    return shown
+
+
+def held_out_data(held_out: HeldOut | None) -> dict[str, Any] | None:
+    if held_out is None:
+        return None
+    return {
+        "groups": held_out.groups,
+        "nominal": errors_data(held_out.nominal),
+        "calibrated": errors_data(held_out.calibrated),
+        "better": held_out.better,
+    }
+
+
+def result_data(result: Result) -> dict[str, Any]:
+    """What ``identify --json`` prints."""
+    known = result.identifiability
+    return {
+        "status": result.status.name.lower(),
+        "message": result.status.value,
+        "method": result.method,
+        "iterations": result.iterations,
+        "rows": result.rows,
+        "rms": {
+            SHOWN[quantity][0]: error.rms * SHOWN[quantity][1]
+            for quantity, error in result.after.items()
+        },
+        "before": errors_data(result.before),
+        "after": errors_data(result.after),
+        "held_out": held_out_data(result.held_out),
+        "rank": result.rank,
+        "identifiable": known.identifiable,
+        "regrouped": known.regrouping(),
+        "no_effect": known.names(known.no_effect),
+        "condition_number": known.condition_number,
+        "degrees_of_freedom": result.statistics.degrees_of_freedom,
+        "sigma": finite(result.statistics.sigma),
+        "parameters": [
+            {
+                "name": estimate.name,
+                "nominal": estimate.nominal,
+                "identified": estimate.identified,
+                "stderr": estimate.stderr,
+                "interval95": None if estimate.interval is None else finite(estimate.interval),
+                "unit": estimate.unit.value,
+            }
+            for estimate in result.estimates
+        ],
+        "correlations": [
+            {"parameters": [one, other], "correlation": value}
+            for one, other, value in result.strongest_correlations()
+        ],
+        "trace": [
+            {
+                "iteration": step.number,
+                "cost": step.cost,
+                "rank": step.rank,
+                "step": step.step,
+                "damping": step.damping,
+            }
+            for step in result.trace
+        ],
+        "found": dict(result.found),
+        "provenance": dict(result.provenance),
+    }
+
+
+def finite(value: float) -> float | None:
+    """JSON has no infinity."""
+    return value if abs(value) < float("inf") else None

@@ -1,0 +1,174 @@
+"""Results as tables on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from theodolite.identification.excitation import Excitation
+from theodolite.identification.identifiability import Identifiability
+from theodolite.identification.result import Errors, Result
+from theodolite.model.conventions import Convention, Joint
+from theodolite.model.parameters import Unit
+from theodolite.model.robot import Robot
+from theodolite.report.data import SHOWN
+
+#: Units a person reads: name, factor from SI, digits.
+_READABLE = {
+    Unit.METRE: ("mm", 1e3, 4),
+    Unit.RADIAN: ("deg", 57.29577951308232, 5),
+    Unit.ONE: ("", 1.0, 6),
+    Unit.PER_METRE: ("1/m", 1.0, 6),
+}
+
+
+def show_robot(console: Console, robot: Robot) -> None:
+    """The robot's table of frames, in millimetres and degrees."""
+    title = f"{robot.name}: {robot.joints} joints, {len(robot.parameters)} parameters"
+    table = Table(title=title, caption=robot.source, caption_justify="left", title_justify="left")
+    for heading in ("frame", "sigma", "row", "K", "limits"):
+        table.add_column(heading, justify="left" if heading == "row" else "right")
+    joint = 0
+    for index, row in enumerate(robot.frames):
+        gain = limits = ""
+        if row.joint is not Joint.FIXED:
+            unit, factor, _ = _READABLE[
+                Unit.RADIAN if row.joint is Joint.REVOLUTE else Unit.METRE
+            ]
+            low, high = robot.lower[joint] * factor, robot.upper[joint] * factor
+            gain = f"{robot.transmission.gains[joint]:g}"
+            limits = f"{low:.6g} .. {high:.6g} {unit}"
+            joint += 1
+        values = _row_values(row.convention, row.nominal, row.values)
+        table.add_row(str(index + robot.first_number), str(int(row.joint)), values, gain, limits)
+    console.print(table)
+    for target in robot.targets:
+        x, y, z = (1e3 * value for value in target.position)
+        console.print(f"target {target.name}: {x:.4f} {y:.4f} {z:.4f} mm")
+
+
+def _row_values(
+    convention: Convention, nominal: Sequence[float], values: Mapping[str, float]
+) -> str:
+    parts = [convention.value]
+    if any(nominal):
+        xyz = " ".join(f"{1e3 * value:.6g}" for value in nominal[:3])
+        rpy = " ".join(f"{57.29577951308232 * value:.6g}" for value in nominal[3:])
+        parts.append(f"xyz {xyz} mm, rpy {rpy} deg")
+    for slot in convention.slots:
+        value = values.get(slot.symbol, 0.0)
+        if value:
+            unit, factor, _ = _READABLE[slot.unit]
+            parts.append(f"{slot.symbol} {value * factor:.6g} {unit}")
+    return "  ".join(parts)
+
+
+def show_identifiability(
+    console: Console, known: Identifiability, title: str, fixed: Sequence[str]
+) -> None:
+    """Rank, base parameters, regrouping relations."""
+    console.print(
+        f"[bold]{title}[/bold]: {known.rank} of {len(known.parameters)} parameters are identifiable"
+    )
+    console.print(f"identifiable   {' '.join(known.identifiable)}")
+    if len(known.regrouped):
+        console.print(f"regrouped      {' '.join(known.names(known.regrouped))}")
+    if len(known.no_effect):
+        console.print(f"no effect      {' '.join(known.names(known.no_effect))}")
+    if fixed:
+        console.print(f"fixed by you   {' '.join(fixed)}")
+    for sentence in known.sentences():
+        console.print(f"  {sentence}", highlight=False)
+    gap = "none needed: full rank" if known.gap == float("inf") else f"{known.gap:.1e}"
+    console.print(f"condition number {known.condition_number:.1f}, gap {gap}")
+    if not known.clear:
+        console.print(
+            "[yellow]The gap is narrow: the rank is a matter of judgement. Measure configurations "
+            "that differ more.[/yellow]"
+        )
+
+
+def show_excitation(console: Console, excited: Excitation) -> None:
+    """Whether a recording is exciting enough, and what starves if not."""
+    console.print(
+        f"condition number {excited.condition_number:.1f} against "
+        f"{excited.random_condition_number:.1f} of random configurations; determined worst: "
+        f"{' '.join(excited.weakest)}"
+    )
+    for joint, part in excited.still.items():
+        console.print(f"[yellow]{joint} uses only {100 * part:.1f} % of its range[/yellow]")
+    if excited.starved:
+        console.print(
+            "[yellow]random configurations would also determine "
+            f"{' '.join(excited.starved)}[/yellow]"
+        )
+    if excited.sufficient:
+        console.print("[green]The recording is exciting enough.[/green]")
+    else:
+        console.print("[yellow]The recording is not exciting enough.[/yellow]")
+
+
+def show_errors(console: Console, title: str, columns: Mapping[str, Errors]) -> None:
+    """Errors of several robots side by side."""
+    table = Table(title=title, title_justify="left")
+    table.add_column("")
+    for name in columns:
+        table.add_column(name, justify="right")
+    quantities = next(iter(columns.values()))
+    for quantity in quantities:
+        unit, factor = SHOWN[quantity]
+        for label, attribute in (("mean", "mean"), ("rms", "rms"), ("max", "maximum")):
+            cells = [
+                f"{getattr(errors[quantity], attribute) * factor:.4g}"
+                for errors in columns.values()
+            ]
+            table.add_row(f"{quantity} {label} ({unit})", *cells)
+    console.print(table)
+
+
+def show_result(console: Console, result: Result) -> None:
+    """Status, parameters with intervals, errors before and after."""
+    colour = "green" if result.good else "yellow"
+    iterations = f"{result.iterations} iteration{'' if result.iterations == 1 else 's'}"
+    console.print(
+        f"[{colour}]{result.status.value}[/{colour}] {iterations}, {result.rank} parameters, "
+        f"condition number {result.identifiability.condition_number:.1f}, "
+        f"{result.statistics.degrees_of_freedom} degrees of freedom"
+    )
+    table = Table(title="Parameters", title_justify="left")
+    for heading in ("name", "nominal", "identified", "change", "95 % +-", "unit"):
+        table.add_column(heading, justify="left" if heading in ("name", "unit") else "right")
+    for estimate in result.estimates:
+        if estimate.stderr is None or estimate.interval is None:
+            continue
+        unit, factor, digits = _READABLE[estimate.unit]
+        table.add_row(
+            estimate.name,
+            f"{estimate.nominal * factor:.{digits}f}",
+            f"{estimate.identified * factor:.{digits}f}",
+            f"{(estimate.identified - estimate.nominal) * factor:+.{digits}f}",
+            f"{estimate.interval * factor:.2g}",
+            unit,
+        )
+    console.print(table)
+    strong = [item for item in result.strongest_correlations(3) if abs(item[2]) > 0.9]
+    for one, other, value in strong:
+        console.print(f"  {one} and {other} are hard to tell apart: correlation {value:+.3f}")
+    if "plane" in result.found:
+        plane = result.found["plane"]
+        normal = ", ".join(f"{value:.6f}" for value in plane["normal"])
+        console.print(f"plane: normal ({normal}), {1e3 * plane['distance_m']:.4f} mm from the origin")
+    show_errors(console, "All measurements", {"nominal": result.before, "calibrated": result.after})
+    if result.held_out is None:
+        console.print("Too few measurements to hold any out: the error on new ones is unknown.")
+        return
+    held = result.held_out
+    show_errors(
+        console,
+        f"Held out ({held.groups} not used in this fit)",
+        {"nominal": held.nominal, "calibrated": held.calibrated},
+    )
+    if not held.better:
+        console.print("[yellow]The calibrated robot is not better on held-out data.[/yellow]")

@@ -1,0 +1,1 @@
+"""Published figures, recomputed: one file per paper."""

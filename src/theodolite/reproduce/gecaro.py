@@ -1,0 +1,91 @@
+"""GECARO [Khalil1996]: how many parameters each method identifies.
+
+The paper prints no counts. The expected ones are numerical ranks computed independently from
+its models: KK with beta on parallel axes, general base and tool, without and with gains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from theodolite import robots
+from theodolite.identification.identify import identifiable
+from theodolite.measure.catalogue import METHODS, method_named
+
+#: Robot -> method -> expected rank without and with gains.
+EXPECTED = {
+    robot: dict(zip(METHODS, ranks, strict=True))
+    for robot, ranks in {
+        "puma560": ((30, 36), (27, 33), (20, 26), (17, 23), (23, 29), (23, 29)),
+        "rx90": ((30, 36), (27, 33), (20, 26), (17, 23), (23, 29), (23, 29)),
+        "stanford": ((28, 34), (25, 31), (19, 24), (16, 21), (22, 27), (22, 27)),
+        "scara": ((20, 24), (17, 21), (10, 13), (7, 10), (13, 16), (13, 16)),
+    }.items()
+}
+
+
+@dataclass(frozen=True)
+class Count:
+    """One cell of the table."""
+
+    robot: str
+    method: str
+    expected: tuple[int, int]
+    found: tuple[int, int]
+
+    @property
+    def agrees(self) -> bool:
+        return self.expected == self.found
+
+    def data(self) -> dict[str, Any]:
+        return {
+            "robot": self.robot,
+            "method": self.method,
+            "expected": list(self.expected),
+            "found": list(self.found),
+            "agrees": self.agrees,
+        }
+
+
+def counts(seed: int = 0) -> list[Count]:
+    """Every robot and method, from random configurations."""
+    table = []
+    for name, expected in EXPECTED.items():
+        robot = robots.load(name)
+        for method, ranks in expected.items():
+            without, with_gains = (
+                identifiable(
+                    robot, method_named(method), gains=gains, rng=np.random.default_rng(seed)
+                ).rank
+                for gains in (False, True)
+            )
+            table.append(Count(name, method, ranks, (without, with_gains)))
+    return table
+
+
+def show(console: Console, table: list[Count]) -> None:
+    """Robots down, methods across: ours, and the expected count where it differs."""
+    shown = Table(
+        title="Identifiable parameters without/with gains (Khalil & Lemoine 1996)",
+        title_justify="left",
+    )
+    shown.add_column("robot")
+    for method in METHODS:
+        shown.add_column(method, justify="right")
+    for robot in EXPECTED:
+        cells = []
+        for count in table:
+            if count.robot == robot:
+                cell = "/".join(map(str, count.found))
+                if not count.agrees:
+                    cell += f" [red](expected {'/'.join(map(str, count.expected))})[/red]"
+                cells.append(cell)
+        shown.add_row(robot, *cells)
+    console.print(shown)
+    agree = sum(count.agrees for count in table)
+    console.print(f"{agree} of {len(table)} agree with the counts computed from the paper's models")
