@@ -62,15 +62,17 @@ def _check_data(screen: Any, path: Path, robot: Any) -> dict[str, Any]:
 
     data = read_measurements([path], robot)
     holds = [
-        name for name in ("positions", "rotations", "sets", "planes") if getattr(data, name) is not None
+        name
+        for name in ("positions", "rotations", "sets", "planes")
+        if getattr(data, name) is not None
     ]
     readings = robot.readings(data.motors)
     moved = np.ptp(readings, axis=0) / (robot.upper - robot.lower)
     still = [f"q{joint + 1}" for joint in np.flatnonzero(moved == 0.0)]
     method = method_for(data)
     screen.print(
-        f"{path}: {len(data)} configurations of {robot.name} with {', '.join(holds) or 'joints only'}; "
-        f"method {method}"
+        f"{path}: {len(data)} configurations of {robot.name} with "
+        f"{', '.join(holds) or 'joints only'}; method {method}"
     )
     parts = ", ".join(f"q{joint + 1} {100 * part:.0f} %" for joint, part in enumerate(moved))
     screen.print(f"  part of each joint's range that is used: {parts}")

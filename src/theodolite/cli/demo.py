@@ -20,7 +20,7 @@ def command(
     ] = None,
     seed: SeedOption = 1,
 ) -> None:
-    """Simulate a robot with errors, measure it, calibrate it, and prove it on fresh configurations."""
+    """Simulate a robot with errors, measure and calibrate it, prove it on fresh configurations."""
     from theodolite import robots
     from theodolite.identification.identify import identifiable, identify, summary
     from theodolite.io.robot_file import write_robot
@@ -35,7 +35,9 @@ def command(
     nominal, method = robots.load(robot), Position()
     screen.rule("1. The robot as it should be")
     show_robot(screen, nominal)
-    screen.rule("2. The robot as it is: lengths off by up to 3 mm, angles by 6 mrad, gains by 0.2 %")
+    screen.rule(
+        "2. The robot as it is: lengths off by up to 3 mm, angles by 6 mrad, gains by 0.2 %"
+    )
     true = perturbed(nominal, ParameterErrors(3e-3, 6e-3, 2e-3), rng)
     noise = Noise(position=5e-5)
     data = simulate(true, method, points=points, rng=rng, noise=noise)
@@ -59,6 +61,8 @@ def command(
         write_measurements(data, nominal, out / "measurements.csv", force=True)
         write_measurements(fresh, nominal, out / "fresh.csv", force=True)
         write_robot(result.robot, out / "calibrated.toml", force=True)
-        screen.print(f"Files are in {out}: try  theodolite validate {out}/calibrated.toml {out}/fresh.csv")
+        screen.print(
+            f"Files are in {out}: try  theodolite validate {out}/calibrated.toml {out}/fresh.csv"
+        )
     if not result.good or gain < 1:
         raise typer.Exit(1)

@@ -69,7 +69,7 @@ def command(
     start: Annotated[
         str,
         typer.Option(
-            help="nominal; locate: place base and targets first; auto: locate if they are elsewhere."
+            help="nominal; locate: place base and targets first; auto: if they are elsewhere."
         ),
     ] = "auto",
     hold_out: Annotated[
@@ -140,9 +140,7 @@ def command(
         raise typer.Exit(1)
 
 
-def _started(
-    robot: Robot, data: Dataset, method: Method, start: str
-) -> tuple[Robot, bool]:
+def _started(robot: Robot, data: Dataset, method: Method, start: str) -> tuple[Robot, bool]:
     """The robot to start from, and whether base and targets had to be placed."""
     from theodolite.errors import InputError
     from theodolite.identification.identify import fit_placement, summary

@@ -51,9 +51,7 @@ PrioritiesOption = Annotated[
 ]
 ColumnsOption = Annotated[
     str | None,
-    typer.Option(
-        "--columns", metavar="A,B,...", help="Column names of files without a header."
-    ),
+    typer.Option("--columns", metavar="A,B,...", help="Column names of files without a header."),
 ]
 IgnoreOption = Annotated[
     str, typer.Option("--ignore", metavar="A,B,...", help="Columns to leave out.")
@@ -96,9 +94,7 @@ def robot_named(text: str) -> Robot:
     if path.suffix or path.exists():
         return read_robot(path)
     if text not in robots.NAMES:
-        raise InputError(
-            f"'{text}' is neither a file nor a built-in robot", allowed=robots.NAMES
-        )
+        raise InputError(f"'{text}' is neither a file nor a built-in robot", allowed=robots.NAMES)
     return robots.load(text)
 
 

@@ -141,7 +141,7 @@ def analyse(
     place = {index: number for number, index in enumerate(keep)}
     norms = np.linalg.norm(R, axis=0)
     largest = norms.max(initial=0.0)
-    effective = np.flatnonzero(norms > NO_EFFECT * largest)
+    effective = np.flatnonzero(norms > NO_EFFECT * largest).tolist()
     order = sorted(
         effective,
         key=lambda i: (

@@ -6,7 +6,7 @@ would lose half of the digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,11 +35,10 @@ class Reduction:
 
 def triangle(matrices: Iterable[FloatArray], columns: int) -> FloatArray:
     """The triangular factor (columns, columns) of stacked matrices (m, columns)."""
-    factor = np.zeros((0, columns))
+    factor: FloatArray = np.zeros((0, columns))
     for matrix in matrices:
-        if len(factor):
-            matrix = np.concatenate([factor, matrix])
-        factor = np.linalg.qr(matrix, mode="r")
+        stacked = np.concatenate([factor, matrix]) if len(factor) else matrix
+        factor = np.asarray(np.linalg.qr(stacked, mode="r"))
     if len(factor) < columns:
         factor = np.concatenate([factor, np.zeros((columns - len(factor), columns))])
     return factor
@@ -48,31 +47,30 @@ def triangle(matrices: Iterable[FloatArray], columns: int) -> FloatArray:
 def reduce(problem: Problem, values: FloatArray, loss: Loss) -> Reduction:
     """Fold the whole problem at ``values``."""
     size = len(problem.parameters)
-    factor = np.zeros((0, size + 1))
-    cost = squares = 0.0
+    costs, squares, sizes = [0.0], [0.0], [np.empty(0)]
     rows = 0
-    sizes = []
-    for block in problem.blocks(values):
-        # (p + 1, m): Fortran order for the factorization, so that it copies nothing twice.
-        augmented = np.concatenate([block.jacobian.T, block.residual[None]])
-        norms = np.sqrt(np.mean(block.residual.reshape(block.width, -1) ** 2, axis=0))
-        if not loss.is_squared:
-            augmented = augmented * np.tile(np.sqrt(loss.weights(norms)), block.width)
-        cost += loss.cost(norms) * block.width
-        squares += float(augmented[-1] @ augmented[-1])
-        rows += block.residual.size
-        sizes.append(norms)
-        matrix = augmented.T
-        if len(factor):
-            matrix = np.concatenate([factor, matrix])
-        factor = np.linalg.qr(matrix, mode="r")
-    if len(factor) < size + 1:
-        factor = np.concatenate([factor, np.zeros((size + 1 - len(factor), size + 1))])
+
+    def augmented() -> Iterator[FloatArray]:
+        """[J r] of each block, weighted; its size and cost are noted in passing."""
+        nonlocal rows
+        for block in problem.blocks(values):
+            # (p + 1, m): Fortran order for the factorization, so that it copies nothing twice.
+            matrix = np.concatenate([block.jacobian.T, block.residual[None]])
+            norms = np.sqrt(np.mean(block.residual.reshape(block.width, -1) ** 2, axis=0))
+            if not loss.is_squared:
+                matrix = matrix * np.tile(np.sqrt(loss.weights(norms)), block.width)
+            costs.append(loss.cost(norms) * block.width)
+            squares.append(float(matrix[-1] @ matrix[-1]))
+            sizes.append(norms)
+            rows += block.residual.size
+            yield matrix.T
+
+    factor = triangle(augmented(), size + 1)
     return Reduction(
-        factor[:size, :size],
-        factor[:size, size],
-        cost,
-        squares,
-        rows,
-        np.concatenate(sizes) if sizes else np.empty(0),
+        R=factor[:size, :size],
+        z=factor[:size, size],
+        cost=sum(costs),
+        squares=sum(squares),
+        rows=rows,
+        sizes=np.concatenate(sizes),
     )

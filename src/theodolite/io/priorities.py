@@ -21,9 +21,7 @@ def from_matrix(robot: Robot, matrix: Sequence[Any], where: str) -> dict[str, in
     """Priorities by name from a matrix."""
     shape = f"{len(robot.frames)} rows of {_WIDTH} whole numbers"
     if len(matrix) != len(robot.frames):
-        raise InputError(
-            f"the priority matrix has {len(matrix)} rows", where=where, allowed=shape
-        )
+        raise InputError(f"the priority matrix has {len(matrix)} rows", where=where, allowed=shape)
     for number, row in enumerate(matrix, start=1):
         if not isinstance(row, Sequence) or len(row) != _WIDTH:
             raise InputError(

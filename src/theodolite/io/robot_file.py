@@ -19,9 +19,9 @@ from theodolite.model.robot import Robot, Target
 from theodolite.model.transmission import Transmission
 
 FORMAT = "theodolite robot 1"
-_TOP = (
-    "format name source units convention frames Offset Qmin Qmax Com Coa priorities targets"
-).split()
+_VECTORS = ["Offset", "Qmin", "Qmax"]
+_TOP = ["format", "name", "source", "units", "convention", "frames", *_VECTORS, "Com", "Coa"]
+_TOP += ["priorities", "targets"]
 
 
 def read_robot(path: Path | str) -> Robot:
@@ -52,9 +52,7 @@ class _Reader:
     def robot(self) -> Robot:
         self._check_keys(self.content, _TOP, "")
         if self.content.get("format") != FORMAT:
-            raise self._error(
-                f"the format is {self.content.get('format')!r}", allowed=repr(FORMAT)
-            )
+            raise self._error(f"the format is {self.content.get('format')!r}", allowed=repr(FORMAT))
         self.length = self._unit("length", LENGTHS)
         self.angle = self._unit("angle", ANGLES)
         self.convention = self._convention(self.content.get("convention", "kk"), "convention")
@@ -311,5 +309,3 @@ def _string(text: str) -> str:
 
 def _key(name: str) -> str:
     return name if name.replace("_", "").isalnum() and name.isascii() else _string(name)
-
-

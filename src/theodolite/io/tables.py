@@ -17,10 +17,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.io.units import ANGLES, LENGTHS, joint_units
 from theodolite.io.writing import read_text, write_text
@@ -72,7 +73,7 @@ def read_measurements(
 
 def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
     first = parts[0]
-    fields: dict[str, FloatArray] = {}
+    fields: dict[str, Any] = {}
     for field in ("motors", "positions", "rotations", "sets", "planes", "lines"):
         arrays = [getattr(part, field) for part in parts]
         present = [array is not None for array in arrays]
@@ -177,7 +178,8 @@ class _Table:
             f"{readings[row, joint] / factor:.6g} {unit} is out of its limits "
             f"({int(outside.any(axis=1).sum())} of {len(data)} rows are)",
             where=str(self.path),
-            allowed=f"{robot.lower[joint] / factor:.6g} to {robot.upper[joint] / factor:.6g} {unit}",
+            allowed=f"{robot.lower[joint] / factor:.6g} to "
+            f"{robot.upper[joint] / factor:.6g} {unit}",
             remedy="Check the unit in the column's name and that the data are of this robot; "
             "--ignore-limits uses them as they are",
         )
@@ -203,7 +205,7 @@ def _numbers(
     rows = [(first + i, line) for i, line in enumerate(lines) if line.strip()]
     numbers = np.array([number for number, _ in rows])
     try:
-        values = np.loadtxt(
+        values: FloatArray = np.loadtxt(
             [line for _, line in rows], delimiter=",", usecols=keep, ndmin=2, comments=None
         )
         whole = all(line.count(",") == len(names) - 1 for _, line in rows)
@@ -342,7 +344,7 @@ class _Columns:
         matrices: FloatArray = Rotation.from_quat(quaternions[:, [1, 2, 3, 0]]).as_matrix()
         return matrices
 
-    def sets(self) -> FloatArray | None:
+    def sets(self) -> IntArray | None:
         if "set" not in self.other:
             return None
         labels = self.other["set"]
@@ -384,7 +386,8 @@ class _Columns:
 
 def write_measurements(data: Dataset, robot: Robot, path: Path, *, force: bool = False) -> None:
     """Write measurements in degrees and millimetres, with all their digits."""
-    names, columns = [], []
+    names: list[str] = []
+    columns: list[Any] = []
     if data.sets is not None:
         names.append("set")
         columns.append(data.sets)

@@ -152,7 +152,9 @@ def _chain(
             link = by_child[link].parent
         if root is not None and link != root:
             raise InputError(
-                f"no chain leads from link '{root}' to the tip", where=where, allowed=sorted(parents)
+                f"no chain leads from link '{root}' to the tip",
+                where=where,
+                allowed=sorted(parents),
             )
         return found[::-1]
 

@@ -1,6 +1,6 @@
 """Frame measure: a sensor gives the position and orientation of the tool.
 
-    residual = [ P(q, phi) - P_measured ; log(R(q, phi) R_measured') ]    [Khalil1996, eq. 3]
+residual = [ P(q, phi) - P_measured ; log(R(q, phi) R_measured') ]    [Khalil1996, eq. 3]
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class FrameProblem(GeometricProblem):
             error = self._error(motion, rows)
             bend = rotations.left_inverse(error[:, 3:])
             jacobian = _bent(motion.twist_jacobian(), bend)
-            white = 1.0 / sigmas
+            white: FloatArray = 1.0 / sigmas
             if self.noise.joint:
                 white = self._whitener(motion, sigmas, _bent(motion.twist_basis_jacobian(), bend))
             yield self._block(error, jacobian, white)

@@ -91,9 +91,7 @@ class GeometricProblem:
             e, J = e * whitener, J * whitener
         return Block(e.reshape(-1), J.reshape(len(self._columns), -1).T, width)
 
-    def _whitener(
-        self, motion: Motion, sigmas: FloatArray, derivative: FloatArray
-    ) -> FloatArray:
+    def _whitener(self, motion: Motion, sigmas: FloatArray, derivative: FloatArray) -> FloatArray:
         """Inverse Cholesky factor of sensor noise plus joint noise seen through the robot."""
         if self.noise.joint == 0.0:
             return 1.0 / sigmas

@@ -1,4 +1,4 @@
-"""Position link and frame link: no sensor; sets of configurations that reach the same point or pose.
+"""Position link and frame link: no sensor; sets of configurations that reach the same place.
 
     residual = P(q_i) - P(q_1)                          position link  [Khalil1996, eqs. 6-7]
     residual = [ P(q_i) - P(q_1) ; log(R(q_i) R(q_1)') ]   frame link  [Khalil1996, eq. 8]
@@ -59,7 +59,9 @@ class Sets:
     def contrast(self) -> FloatArray:
         """The matrix (size - 1, size - 1) that makes differences from the first independent."""
         count = self.size - 1
-        factor: FloatArray = np.linalg.inv(np.linalg.cholesky(np.eye(count) + np.ones((count, count))))
+        factor: FloatArray = np.linalg.inv(
+            np.linalg.cholesky(np.eye(count) + np.ones((count, count)))
+        )
         return factor
 
 
@@ -174,9 +176,7 @@ class LinkProblem(GeometricProblem, ABC):
     def _basis_derivative(self, motion: Motion) -> FloatArray: ...
 
     @abstractmethod
-    def _differences(
-        self, motion: Motion, sets: int, size: int
-    ) -> tuple[FloatArray, FloatArray]:
+    def _differences(self, motion: Motion, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
         """Errors (sets, size - 1, width) and derivatives (p, width, sets, size - 1)."""
 
     @abstractmethod
@@ -211,9 +211,7 @@ class PositionLinkProblem(LinkProblem):
     def _basis_derivative(self, motion: Motion) -> FloatArray:
         return motion.position_basis_jacobian()
 
-    def _differences(
-        self, motion: Motion, sets: int, size: int
-    ) -> tuple[FloatArray, FloatArray]:
+    def _differences(self, motion: Motion, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
         points = motion.position.reshape(sets, size, 3)
         J = _by_set(motion.position_jacobian(), sets, size)
         return points[:, 1:] - points[:, :1], J[..., 1:] - J[..., :1]
@@ -237,9 +235,7 @@ class FrameLinkProblem(LinkProblem):
     def _basis_derivative(self, motion: Motion) -> FloatArray:
         return motion.twist_basis_jacobian()
 
-    def _differences(
-        self, motion: Motion, sets: int, size: int
-    ) -> tuple[FloatArray, FloatArray]:
+    def _differences(self, motion: Motion, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
         points = motion.position.reshape(sets, size, 3)
         turn = self._turns(motion, sets, size)
         error = np.concatenate([points[:, 1:] - points[:, :1], turn], axis=2)

@@ -143,9 +143,7 @@ class KnownPlaneProblem(_PlaneProblem):
 class UnknownPlaneProblem(_PlaneProblem):
     """Distances from one plane that is identified with the robot."""
 
-    def __init__(
-        self, robot: Robot, data: Dataset, noise: Noise, *, gains: bool = False
-    ) -> None:
+    def __init__(self, robot: Robot, data: Dataset, noise: Noise, *, gains: bool = False) -> None:
         chain = robot.chains[0]
         points = chain.motion(robot.values, robot.basis(data.motors)).position
         self.form = PlaneForm.nearest(points, robot.reach())

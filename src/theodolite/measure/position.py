@@ -1,6 +1,6 @@
 """Position measure: a sensor gives the position of one or more targets.
 
-    residual = P(q, phi) - P_measured                     [Khalil1996, eqs. 3-5]
+residual = P(q, phi) - P_measured                     [Khalil1996, eqs. 3-5]
 """
 
 from __future__ import annotations
@@ -82,9 +82,7 @@ class Position:
         motors = random_motors(robot, points, rng)
         basis = robot.basis(motors)
         positions = [chain.motion(robot.values, basis).position for chain in robot.chains]
-        return Dataset(
-            motors, positions=np.stack(positions, axis=1), targets=robot.target_names
-        )
+        return Dataset(motors, positions=np.stack(positions, axis=1), targets=robot.target_names)
 
     def points_for(self, robot: Robot) -> int:
         return len(robot.parameters)

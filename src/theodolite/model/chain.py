@@ -111,7 +111,11 @@ class Chain:
                     t = shifts[index]
                     o = (o[0] + t * a[0], o[1] + t * a[1], o[2] + t * a[2])
                 continue
-            moment = (o[1] * a[2] - o[2] * a[1], o[2] * a[0] - o[0] * a[2], o[0] * a[1] - o[1] * a[0])
+            moment = (
+                o[1] * a[2] - o[2] * a[1],
+                o[2] * a[0] - o[0] * a[2],
+                o[0] * a[1] - o[1] * a[0],
+            )
             screws.append((*moment, *a))
             if not element.varies:
                 i, j = (element.axis + 1) % 3, (element.axis + 2) % 3

@@ -148,8 +148,6 @@ class Row:
         if self.amount("beta") != 0.0:
             return True
         between_joints = (
-            before is not None
-            and before.joint is not Joint.FIXED
-            and self.joint is not Joint.FIXED
+            before is not None and before.joint is not Joint.FIXED and self.joint is not Joint.FIXED
         )
         return between_joints and bool(abs(np.sin(self.amount("alpha"))) < PARALLEL_SINE)

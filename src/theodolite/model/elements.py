@@ -42,7 +42,9 @@ class Element:
 
     def describe(self, parameters: Sequence[str], basis: Sequence[str]) -> str:
         """The element as one writes it: ``Rz(theta1 + K1 q1)``."""
-        return f"{'R' if self.rotation else 'T'}{'xyz'[self.axis]}({self._amount(parameters, basis)})"
+        return (
+            f"{'R' if self.rotation else 'T'}{'xyz'[self.axis]}({self._amount(parameters, basis)})"
+        )
 
     def _amount(self, parameters: Sequence[str], basis: Sequence[str]) -> str:
         summands = []

@@ -34,9 +34,7 @@ def show_robot(console: Console, robot: Robot) -> None:
     for index, row in enumerate(robot.frames):
         gain = limits = ""
         if row.joint is not Joint.FIXED:
-            unit, factor, _ = _READABLE[
-                Unit.RADIAN if row.joint is Joint.REVOLUTE else Unit.METRE
-            ]
+            unit, factor, _ = _READABLE[Unit.RADIAN if row.joint is Joint.REVOLUTE else Unit.METRE]
             low, high = robot.lower[joint] * factor, robot.upper[joint] * factor
             gain = f"{robot.transmission.gains[joint]:g}"
             limits = f"{low:.6g} .. {high:.6g} {unit}"
@@ -159,7 +157,9 @@ def show_result(console: Console, result: Result) -> None:
     if "plane" in result.found:
         plane = result.found["plane"]
         normal = ", ".join(f"{value:.6f}" for value in plane["normal"])
-        console.print(f"plane: normal ({normal}), {1e3 * plane['distance_m']:.4f} mm from the origin")
+        console.print(
+            f"plane: normal ({normal}), {1e3 * plane['distance_m']:.4f} mm from the origin"
+        )
     show_errors(console, "All measurements", {"nominal": result.before, "calibrated": result.after})
     if result.held_out is None:
         console.print("Too few measurements to hold any out: the error on new ones is unknown.")

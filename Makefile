@@ -1,0 +1,49 @@
+# make demo: a whole calibration of a built-in robot, offline.
+# make test: everything CI runs.
+# make bench: speed against named peers, in an environment of its own.
+
+PYTHON ?= python3
+VENV := .venv
+BENCH := .venv-bench
+# The pip outside installs into the environment, so that no ensurepip is needed.
+PIP = PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
+      $(PYTHON) -m pip --python $(VENV)/bin/python install --quiet
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.installed
+	$(VENV)/bin/theodolite demo --out demo
+
+test: $(VENV)/.tested lint
+	$(VENV)/bin/python -m pytest -n 2
+
+lint: $(VENV)/.tested
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(BENCH)/.installed
+	$(BENCH)/bin/python bench/calibration.py
+	$(BENCH)/bin/python bench/startup.py
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Theodolite needs Python 3.11 or later: make PYTHON=python3.11")'
+	$(PYTHON) -m venv --without-pip $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.tested: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable '.[test,lint]'
+	@touch $@ $(VENV)/.installed
+
+$(BENCH)/.installed: pyproject.toml bench/constraints.txt
+	$(PYTHON) -m venv --without-pip $(BENCH)
+	PIP_CONSTRAINT=$(CURDIR)/bench/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
+	  $(PYTHON) -m pip --python $(BENCH)/bin/python install --quiet --editable . pybotics
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(BENCH) demo
