@@ -260,19 +260,25 @@ class _Columns:
         self.point: dict[str, dict[str, FloatArray]] = {}
         self.turn: dict[str, FloatArray] = {}
         self.other: dict[str, FloatArray] = {}
+        self._check_joints()
         for number, name in enumerate(table.columns):
             self._sort(name, table.values[:, number])
+
+    def _check_joints(self) -> None:
+        """Another number of joints is the surest sign of another robot: say it first."""
+        for name in self.table.columns:
+            match = _JOINT.match(name)
+            if match and not 1 <= int(match.group(1)) <= self.robot.joints:
+                raise self._error(
+                    f"column '{name}': robot '{self.robot.name}' has {self.robot.joints} joints",
+                    remedy="The file may be of another robot",
+                )
 
     def _sort(self, name: str, values: FloatArray) -> None:
         if name in _QUATERNION or name == "set":
             self.other[name] = values
         elif match := _JOINT.match(name):
             number = int(match.group(1))
-            if not 1 <= number <= self.robot.joints:
-                raise self._error(
-                    f"column '{name}': robot '{self.robot.name}' has {self.robot.joints} joints",
-                    remedy="The file may be of another robot",
-                )
             units = joint_units(self.robot.joint_types[number - 1])
             self.joint[number] = values * self._factor(name, match.group(2), units)
         elif match := _PLANE.match(name):
