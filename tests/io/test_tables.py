@@ -61,9 +61,12 @@ def test_units_are_those_of_the_names(tmp_path: Path) -> None:
         (("5,6,7", "5,6,nan"), "line 2, column 'z_mm': nan"),
         (("5,6,7", "5,6,inf"), "line 2, column 'z_mm': inf"),
         (("5,6,7", "5,,7"), "line 2, column 'y_mm': '' is not a number"),
-        (("2,3,4,5", "2,3,4,x"), "line 3, column 'q4_deg': 'x' is not a number"),
+        (("2,3,4,5,6,7,8", "2,3,4,x,6,7,8"), "line 3, column 'q4_deg': 'x' is not a number"),
         (("6,7,8", "6"), "line 3 has 5 cells"),
-        (("2,3,4,5,6", "2,3,400,5,6"), "line 3, column 'q3_mm': joint 3 at 400 mm is out of"),
+        (
+            ("2,3,4,5,6,7,8", "2,3,400,5,6,7,8"),
+            "line 3, column 'q3_mm': joint 3 at 400 mm is out of",
+        ),
         (("1,2,3,4", "190,2,3,4"), "line 2, column 'q1_deg': joint 1 at 190 deg"),
     ],
 )

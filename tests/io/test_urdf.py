@@ -37,11 +37,13 @@ def assert_like_pinocchio(path: Path, robot: th.Robot, tip: str) -> None:
     motors = rng.uniform(robot.lower, robot.upper, (20, robot.joints))
     rotations, positions = robot.poses(motors)
     for q, R, p in zip(motors, rotations, positions, strict=True):
-        configuration = []
-        for joint, angle in zip(list(model.joints)[1:], q, strict=True):
+        # Joints off the chain, such as fingers, come last and stay where they are.
+        configuration = pin.neutral(model)
+        for joint, angle in zip(list(model.joints)[1:], q, strict=False):
             # Pinocchio holds unbounded joints as cosine and sine.
-            configuration += [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
-        pin.framesForwardKinematics(model, data, np.array(configuration))
+            value = [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
+            configuration[joint.idx_q : joint.idx_q + joint.nq] = value
+        pin.framesForwardKinematics(model, data, configuration)
         np.testing.assert_allclose(p, data.oMf[frame].translation, atol=1e-12)
         np.testing.assert_allclose(R, data.oMf[frame].rotation, atol=1e-12)
 

@@ -120,7 +120,7 @@ def test_the_unknown_plane_is_found_also_through_the_origin(rng: np.random.Gener
     plane = np.array([0.6, 0.0, 0.8, 0.0])
     true = th.perturbed(robot, ERRORS, rng)
     data = simulate(true, th.Plane(plane), points=150, rng=rng)
-    result = th.identify(robot, data, th.Plane(), hold_out=0.0)
+    result = th.identify(robot, data, th.Plane(), gains=True, hold_out=0.0)
     assert result.status.good
     assert result.found["plane"]["abc_per_m"] is None
     assert result.after["position"].maximum < 1e-12

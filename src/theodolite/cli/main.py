@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 
-import click
 import typer
 
 import theodolite
@@ -52,22 +51,9 @@ def _options(
 
 
 def run() -> None:
-    """Run the command line and exit with its code."""
+    """Run the command line and exit with its code; typer itself exits with 2 on wrong usage."""
     try:
-        code = app(standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        typer.echo(error.format_message())
-        code = 2
-    except click.ClickException as error:
-        error.show()
-        code = 2
+        app()
     except TheodoliteError as error:
         typer.echo(f"error: {error}", err=True)
-        code = 2
-    except (click.Abort, KeyboardInterrupt):
-        typer.echo("stopped", err=True)
-        code = 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 1
-    sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(2)

@@ -140,7 +140,8 @@ def analyse(
     """
     place = {index: number for number, index in enumerate(keep)}
     norms = np.linalg.norm(R, axis=0)
-    largest = norms.max(initial=0.0)
+    # In units of the noise: what moves no residual by NO_EFFECT of a standard deviation is nothing.
+    largest = norms.max(initial=1.0)
     effective = np.flatnonzero(norms > NO_EFFECT * largest).tolist()
     order = sorted(
         effective,

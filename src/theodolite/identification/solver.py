@@ -24,11 +24,18 @@ STEP_TOLERANCE = 1e-13
 COST_TOLERANCE = 1e-13
 MAX_ITERATIONS = 50
 #: A step is taken if it gives this part of the decrease that the linear model promises.
-TRUSTED = 0.25
+TRUSTED = 0.05
 #: A step that gives this part shows that damping is no longer needed.
-WELL_PREDICTED = 0.75
+WELL_PREDICTED = 0.5
 #: The first damping tried, relative to unit columns.
 FIRST_DAMPING = 1e-8
+#: How far along the step its curvature is probed.
+PROBE = 0.1
+#: Steps and promised decreases this small drown in rounding if they do not help.
+NEGLIGIBLE_STEP = 1e-9
+NEGLIGIBLE_DECREASE = 1e-6
+#: Diagonal of a triangular factor of unit columns that counts as zero.
+SINGULAR = 1e-13
 #: Damping gives up here: no decrease along any direction.
 MAX_DAMPING = 1e8
 #: Beyond this condition number of the scaled base columns, intervals span orders of magnitude.
@@ -123,59 +130,128 @@ def _descend(
     max_iterations: int,
     progress: Progress | None,
 ) -> Solution:
-    values = start
-    here = reduce(problem, values, loss)
-    known = examine(problem, values, here)
+    here = _Point(start, reduce(problem, start, loss))
+    known = examine(problem, start, here.reduction)
     trace = [Iteration(0, here.cost, known.rank, 0.0, 0.0)]
-    status = Status.ITERATION_LIMIT
+    status = Status.ITERATION_LIMIT if known.rank else Status.NOT_IDENTIFIABLE
     damping = 0.0
-    for number in range(1, max_iterations + 1):
-        if not known.rank:
-            status = Status.NOT_IDENTIFIABLE
+    while status is Status.ITERATION_LIMIT and len(trace) <= max_iterations:
+        outcome = _advance(problem, here, known, damping, loss)
+        if isinstance(outcome, Status):
+            status = outcome
             break
-        moved = None
-        while moved is None and damping <= MAX_DAMPING:
-            step, decrease = _step(here, known, damping)
-            size = float(np.abs(step / (1.0 + np.abs(values))).max())
-            if size <= STEP_TOLERANCE or decrease <= COST_TOLERANCE * here.cost:
-                status = Status.CONVERGED
-                break
-            trial = reduce(problem, values + step, loss)
-            gain = (here.cost - trial.cost) / decrease
-            if gain > TRUSTED:
-                moved = trial
-            elif decrease <= 1e-6 * here.cost or size <= 1e-9:
-                # The model promises next to nothing and even that drowns in rounding.
-                status = Status.CONVERGED
-                break
-            else:
-                damping = max(FIRST_DAMPING, 10 * damping)
-        if moved is None:
-            status = Status.STALLED if damping > MAX_DAMPING else status
-            break
-        used, damping = damping, (0.0 if gain > WELL_PREDICTED else damping / 10)
-        values, here = values + step, moved
-        known = examine(problem, values, here, known)
-        trace.append(Iteration(number, here.cost, known.rank, size, used))
+        here = outcome.point
+        known = examine(problem, here.values, here.reduction, known)
+        trace.append(Iteration(len(trace), here.cost, known.rank, outcome.size, outcome.damping))
+        damping = 0.0 if outcome.gain > WELL_PREDICTED else outcome.damping / 10
         if progress is not None:
             progress(trace[-1])
     if status is Status.CONVERGED and known.condition_number > ILL_CONDITIONED:
         status = Status.ILL_CONDITIONED
-    return Solution(values, status, tuple(trace), here, known, loss)
+    return Solution(here.values, status, tuple(trace), here.reduction, known, loss)
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Parameter values with the problem reduced there."""
+
+    values: FloatArray
+    reduction: Reduction
+
+    @property
+    def cost(self) -> float:
+        return self.reduction.cost
+
+
+@dataclass(frozen=True, eq=False)
+class _Advance:
+    """A step that was taken."""
+
+    point: _Point
+    #: Largest relative change of a parameter.
+    size: float
+    damping: float
+    #: Decrease of the cost relative to what the linear model promised.
+    gain: float
+
+
+def _advance(
+    problem: Problem, here: _Point, known: Identifiability, damping: float, loss: Loss
+) -> _Advance | Status:
+    """One step that lowers the cost, or why there is none."""
+    while damping <= MAX_DAMPING:
+        step, decrease = _step(here.reduction, known, damping)
+        size = float(np.abs(step / (1.0 + np.abs(here.values))).max())
+        if size <= STEP_TOLERANCE or decrease <= COST_TOLERANCE * here.cost:
+            return Status.CONVERGED
+        there = _at(problem, here.values + step, loss)
+        if there.cost > here.cost - WELL_PREDICTED * decrease and size > NEGLIGIBLE_STEP:
+            # The cost is curved along the step. The second-order path costs one more pass, and
+            # follows the curved valleys of nearly dependent parameters in few iterations.
+            bend = _acceleration(problem, here, step, known, damping)
+            bent = _at(problem, here.values + step + bend / 2, loss)
+            there = min(there, bent, key=lambda point: point.cost)
+        gain = (here.cost - there.cost) / decrease
+        if gain > TRUSTED:
+            return _Advance(there, size, damping, gain)
+        if decrease <= NEGLIGIBLE_DECREASE * here.cost or size <= NEGLIGIBLE_STEP:
+            return Status.CONVERGED
+        damping = max(FIRST_DAMPING, 10 * damping)
+    return Status.STALLED
+
+
+def _at(problem: Problem, values: FloatArray, loss: Loss) -> _Point:
+    return _Point(values, reduce(problem, values, loss))
 
 
 def _step(here: Reduction, known: Identifiability, damping: float) -> tuple[FloatArray, float]:
     """The damped step, and by how much the linear model says it lowers the sum of squares."""
+    scaled, scale = _scaled(here, known, damping)
+    Q, R = np.linalg.qr(scaled)
+    wanted = Q[: len(here.z)].T @ here.z
+    step = np.zeros(len(known.parameters))
+    step[known.base] = -_solved(R, wanted) / scale
+    return step, float(wanted @ wanted)
+
+
+def _acceleration(
+    problem: Problem, here: _Point, step: FloatArray, known: Identifiability, damping: float
+) -> FloatArray:
+    """Geodesic acceleration [Transtrum & Sethna 2012]: the second-order term of the path.
+
+    The second derivative of the residual along the step is a difference of the residual and
+    its exact derivative; the acceleration makes the linear model cancel it.
+    """
+    gradient = np.zeros(len(known.base))
+    pairs = zip(
+        problem.blocks(here.values), problem.blocks(here.values + PROBE * step), strict=True
+    )
+    for block, ahead in pairs:
+        slope = (ahead.residual - block.residual) / PROBE
+        curvature = 2.0 / PROBE * (slope - block.jacobian @ step)
+        gradient += block.jacobian[:, known.base].T @ curvature
+    scaled, scale = _scaled(here.reduction, known, damping)
+    R = np.asarray(np.linalg.qr(scaled, mode="r"))
+    bend = np.zeros(len(step))
+    bend[known.base] = -_solved(R, _solved(R.T, gradient / scale)) / scale
+    return bend
+
+
+def _scaled(
+    here: Reduction, known: Identifiability, damping: float
+) -> tuple[FloatArray, FloatArray]:
+    """Base columns of unit length with rows for the damping, and their lengths."""
     columns = here.R[:, known.base]
     scale = np.linalg.norm(columns, axis=0)
-    scaled, rest = columns / np.where(scale > 0, scale, 1.0), here.z
+    scale = np.where(scale > 0, scale, 1.0)
+    scaled = columns / scale
     if damping:
-        size = len(known.base)
-        scaled = np.concatenate([scaled, np.sqrt(damping) * np.eye(size)])
-        rest = np.concatenate([rest, np.zeros(size)])
-    Q, R = np.linalg.qr(scaled)
-    wanted = Q.T @ rest
-    inner = -np.linalg.solve(R, wanted)
-    step = np.zeros(len(known.parameters))
-    step[known.base] = inner / np.where(scale > 0, scale, 1.0)
-    return step, float(wanted @ wanted)
+        scaled = np.concatenate([scaled, np.sqrt(damping) * np.eye(len(scale))])
+    return scaled, scale
+
+
+def _solved(R: FloatArray, wanted: FloatArray) -> FloatArray:
+    """R x = wanted for a triangular R; the shortest x where R is singular to rounding."""
+    if np.abs(np.diag(R)).min() > SINGULAR:
+        return np.linalg.solve(R, wanted)
+    return np.linalg.lstsq(R, wanted, rcond=SINGULAR)[0]

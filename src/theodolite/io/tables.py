@@ -204,6 +204,8 @@ def _numbers(
     """The numbers of some columns, and the line of each row."""
     rows = [(first + i, line) for i, line in enumerate(lines) if line.strip()]
     numbers = np.array([number for number, _ in rows])
+    if not rows:
+        return np.empty((0, len(keep))), numbers
     try:
         values: FloatArray = np.loadtxt(
             [line for _, line in rows], delimiter=",", usecols=keep, ndmin=2, comments=None
@@ -211,8 +213,6 @@ def _numbers(
         whole = all(line.count(",") == len(names) - 1 for _, line in rows)
     except ValueError:
         whole = False
-    if not rows:
-        return np.empty((0, len(keep))), numbers
     if not whole:
         values = _located_numbers(rows, names, keep, path)
     bad = np.argwhere(~np.isfinite(values))

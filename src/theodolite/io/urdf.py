@@ -143,25 +143,21 @@ def _chain(
 ) -> list[_UrdfJoint]:
     by_child = {joint.child: joint for joint in joints}
     parents = {joint.parent for joint in joints}
-    leaves = [child for child in by_child if child not in parents]
 
-    def path_to(link: str) -> list[_UrdfJoint]:
+    def path_to(link: str) -> list[_UrdfJoint] | None:
+        """The joints from the root to a link; None if it does not hang on the root."""
         found: list[_UrdfJoint] = []
         while link in by_child and link != root and len(found) <= len(joints):
             found.append(by_child[link])
             link = by_child[link].parent
-        if root is not None and link != root:
-            raise InputError(
-                f"no chain leads from link '{root}' to the tip",
-                where=where,
-                allowed=sorted(parents),
-            )
-        return found[::-1]
+        return None if root is not None and link != root else found[::-1]
 
     if tip is None:
-        moving = {leaf: sum(j.kind is not Joint.FIXED for j in path_to(leaf)) for leaf in leaves}
-        longest = max(moving.values(), default=0)
-        tips = [leaf for leaf, count in moving.items() if count == longest]
+        paths = {leaf: path for leaf in by_child if leaf not in parents and (path := path_to(leaf))}
+        moving = {
+            leaf: sum(j.kind is not Joint.FIXED for j in path) for leaf, path in paths.items()
+        }
+        tips = [leaf for leaf, count in moving.items() if count == max(moving.values())]
         if len(tips) != 1:
             raise InputError(
                 "the file has several chains", where=where, allowed=tips, remedy="Choose with --tip"
@@ -169,4 +165,9 @@ def _chain(
         tip = tips[0]
     if tip not in by_child:
         raise InputError(f"there is no link '{tip}'", where=where, allowed=sorted(by_child))
-    return path_to(tip)
+    path = path_to(tip)
+    if path is None:
+        raise InputError(
+            f"no chain leads from link '{root}' to '{tip}'", where=where, allowed=sorted(parents)
+        )
+    return path

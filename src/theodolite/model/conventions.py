@@ -145,9 +145,9 @@ class Row:
         return self.convention.slots
 
     def _needs_beta(self, before: Row | None) -> bool:
+        """Is this row's axis parallel to the one before, so that no common normal is fixed?"""
         if self.amount("beta") != 0.0:
             return True
-        between_joints = (
-            before is not None and before.joint is not Joint.FIXED and self.joint is not Joint.FIXED
-        )
-        return between_joints and bool(abs(np.sin(self.amount("alpha"))) < PARALLEL_SINE)
+        # After a pose row, its own errors turn the axis.
+        follows_axis = before is None or before.convention is Convention.KK
+        return follows_axis and bool(abs(np.sin(self.amount("alpha"))) < PARALLEL_SINE)
