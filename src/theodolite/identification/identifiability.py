@@ -9,7 +9,8 @@ is never admitted, instead of leaving the rounding noise it consists of in the b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -24,6 +25,8 @@ CERTAIN = 1e-6
 ROUNDING = 1e-15
 #: A unit column with less than this orthogonal to the chosen ones is nearly dependent on them.
 STRONG = 0.02
+#: A unit column with less than this orthogonal to well independent ones is a combination of them.
+DEPENDENT = 1e-11
 #: A gap smaller than this does not separate information from rounding clearly.
 CLEAR_GAP = 1e3
 #: Coefficients of a regrouping relation below this are rounding.
@@ -42,19 +45,42 @@ class Identifiability:
     regrouped: IntArray
     #: Indices of the parameters that change nothing.
     no_effect: IntArray
-    #: (base, regrouped): column of a regrouped parameter = base columns @ relations.
-    relations: FloatArray
+    #: The triangular factor that decided it, (p, p).
+    R: FloatArray
     #: Singular values of the scaled columns that have an effect, descending.
     singular_values: FloatArray
-    #: Singular values of the base columns, scaled, descending.
-    base_singular_values: FloatArray
-    #: The combination of base parameters that is seen least, of unit columns, (base,).
-    weakest_direction: FloatArray
     rows: int
 
     @property
     def rank(self) -> int:
         return len(self.base)
+
+    @cached_property
+    def relations(self) -> FloatArray:
+        """(base, regrouped): column of a regrouped parameter = base columns @ relations."""
+        if not len(self.regrouped) or not self.rank:
+            return np.zeros((self.rank, len(self.regrouped)))
+        base, others = self.R[:, self.base], self.R[:, self.regrouped]
+        scale, size = np.linalg.norm(base, axis=0), np.linalg.norm(others, axis=0)
+        Q, R1 = np.linalg.qr(base / scale)
+        return np.linalg.solve(R1, Q.T @ (others / size)) * size / scale[:, None]
+
+    @cached_property
+    def _base_svd(self) -> tuple[FloatArray, FloatArray]:
+        """Singular values and right singular vectors of the base columns, scaled."""
+        base = self.R[:, self.base]
+        _, values, directions = np.linalg.svd(base / np.linalg.norm(base, axis=0))
+        return values[: self.rank], directions
+
+    @property
+    def base_singular_values(self) -> FloatArray:
+        """Singular values of the base columns, scaled to unit length, descending."""
+        return self._base_svd[0]
+
+    @property
+    def weakest_direction(self) -> FloatArray:
+        """The combination of base parameters that is seen least, of unit columns, (base,)."""
+        return self._base_svd[1][-1]
 
     @property
     def gap(self) -> float:
@@ -131,14 +157,16 @@ def analyse(
     priorities: Sequence[int],
     rows: int,
     *,
-    keep: Sequence[int] = (),
+    before: Identifiability | None = None,
 ) -> Identifiability:
     """Base parameters of a matrix given by its triangular factor (p, p).
 
-    Those in ``keep`` come first whatever their priority, so that a base set stays what it was
+    The base set of ``before`` comes first whatever its priorities, so that it stays what it was
     while the parameters move, and only grows or shrinks.
     """
-    place = {index: number for number, index in enumerate(keep)}
+    if before is not None and _still_holds(R, before):
+        return replace(before, R=R)
+    place = {} if before is None else {index: rank for rank, index in enumerate(before.base)}
     norms = np.linalg.norm(R, axis=0)
     # In units of the noise: what moves no residual by NO_EFFECT of a standard deviation is nothing.
     largest = norms.max(initial=1.0)
@@ -161,24 +189,34 @@ def analyse(
     dropped = np.setdiff1d(np.arange(len(order)), kept)
     index = np.array(order, dtype=np.intp)
     base, regrouped = index[kept], index[dropped]
-    relations = np.zeros((len(base), len(regrouped)))
-    if len(dropped):
-        Q, R1 = np.linalg.qr(scaled[:, kept])
-        relations = np.linalg.solve(R1, Q.T @ scaled[:, dropped])
-        relations *= norms[regrouped] / norms[base][:, None]
-    _, base_values, directions = np.linalg.svd(scaled[:, kept], full_matrices=False)
     return Identifiability(
         tuple(parameters),
         tuple(priorities),
         base,
         regrouped,
         np.flatnonzero(norms <= NO_EFFECT * largest),
-        relations,
+        R,
         values,
-        base_values,
-        directions[-1] if len(kept) else np.empty(0),
         rows,
     )
+
+
+def _still_holds(R: FloatArray, before: Identifiability) -> bool:
+    """Are the base columns still well independent, and all others combinations of them?
+
+    Then the whole analysis would come to the same set; this costs a fifth of it.
+    """
+    if not before.rank:
+        return False
+    base, others = R[:, before.base], R[:, before.regrouped]
+    scale = np.linalg.norm(base, axis=0)
+    if not (scale > 0).all() or np.linalg.norm(R[:, before.no_effect]) > NO_EFFECT * scale.max():
+        return False
+    Q, R1 = np.linalg.qr(base / scale)
+    if np.abs(np.diag(R1)).min() < STRONG:
+        return False
+    rest = others - Q @ (Q.T @ others)
+    return bool((np.linalg.norm(rest, axis=0) <= DEPENDENT * np.linalg.norm(others, axis=0)).all())
 
 
 def _rank_by_gap(values: FloatArray) -> int:

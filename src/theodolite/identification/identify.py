@@ -15,6 +15,7 @@ from theodolite.identification.reduction import reduce
 from theodolite.identification.result import Errors, ErrorSummary, Estimate, HeldOut, Result
 from theodolite.identification.solver import Progress, Solution, examine, solve
 from theodolite.identification.statistics import Statistics, statistics
+from theodolite.identification.threads import single_thread
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.method import CalibrationProblem, Method
 from theodolite.measure.noise import Noise
@@ -38,12 +39,13 @@ def identifiable(
     rng: np.random.Generator | None = None,
 ) -> Identifiability:
     """What a method determines of a robot, from random configurations or from given data."""
-    if data is None:
-        rng = rng or np.random.default_rng(0)
-        data = method.observe(robot, method.points_for(robot), rng, per_set=2)
-    problem = method.problem(robot, data, noise=Noise(), gains=gains)
-    values = np.array([parameter.value for parameter in problem.parameters])
-    return examine(problem, values, reduce(problem, values, Loss()))
+    with single_thread():
+        if data is None:
+            rng = rng or np.random.default_rng(0)
+            data = method.observe(robot, method.points_for(robot), rng, per_set=2)
+        problem = method.problem(robot, data, noise=Noise(), gains=gains)
+        values = np.array([parameter.value for parameter in problem.parameters])
+        return examine(problem, values, reduce(problem, values, Loss()))
 
 
 def deviations(robot: Robot, data: Dataset, method: Method) -> dict[str, FloatArray]:

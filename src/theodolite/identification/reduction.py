@@ -7,13 +7,16 @@ would lose half of the digits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.identification.loss import Loss
 from theodolite.measure.problem import Problem
+
+#: Rows factorized at a time: few enough to stay in the cache.
+PIECE = 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,16 +35,32 @@ class Reduction:
     #: Whitened size of every observation, sqrt(mean square), for robust scales.
     sizes: FloatArray
 
+    def moved(self, step: FloatArray) -> Reduction:
+        """The same after a step so small that the linear model is exact."""
+        z = self.z + self.R @ step
+        change = float(z @ z - self.z @ self.z)
+        return replace(
+            self,
+            z=z,
+            cost=max(self.cost + change, 0.0),
+            squares=max(self.squares + change, 0.0),
+        )
+
 
 def triangle(matrices: Iterable[FloatArray], columns: int) -> FloatArray:
     """The triangular factor (columns, columns) of stacked matrices (m, columns)."""
-    factor: FloatArray = np.zeros((0, columns))
+    # Transposed throughout, so that LAPACK's columns are contiguous.
+    lower = np.tri(columns)
+    factor: FloatArray = np.zeros((columns, 0))
     for matrix in matrices:
-        stacked = np.concatenate([factor, matrix]) if len(factor) else matrix
-        factor = np.asarray(np.linalg.qr(stacked, mode="r"))
-    if len(factor) < columns:
-        factor = np.concatenate([factor, np.zeros((columns - len(factor), columns))])
-    return factor
+        for start in range(0, len(matrix), PIECE):
+            piece = matrix[start : start + PIECE].T
+            stacked = np.concatenate([factor, piece], axis=1)
+            reflected, _ = np.linalg.qr(stacked.T, mode="raw")
+            rows = min(columns, stacked.shape[1])
+            factor = reflected[:, :rows] * lower[:, :rows]
+    missing = np.zeros((columns, columns - factor.shape[1]))
+    return np.concatenate([factor, missing], axis=1).T
 
 
 def reduce(problem: Problem, values: FloatArray, loss: Loss) -> Reduction:
@@ -54,16 +73,15 @@ def reduce(problem: Problem, values: FloatArray, loss: Loss) -> Reduction:
         """[J r] of each block, weighted; its size and cost are noted in passing."""
         nonlocal rows
         for block in problem.blocks(values):
-            # (p + 1, m): Fortran order for the factorization, so that it copies nothing twice.
-            matrix = np.concatenate([block.jacobian.T, block.residual[None]])
+            columns = block.columns
             norms = np.sqrt(np.mean(block.residual.reshape(block.width, -1) ** 2, axis=0))
             if not loss.is_squared:
-                matrix = matrix * np.tile(np.sqrt(loss.weights(norms)), block.width)
+                columns = columns * np.tile(np.sqrt(loss.weights(norms)), block.width)
             costs.append(loss.cost(norms) * block.width)
-            squares.append(float(matrix[-1] @ matrix[-1]))
+            squares.append(float(columns[-1] @ columns[-1]))
             sizes.append(norms)
             rows += block.residual.size
-            yield matrix.T
+            yield columns.T
 
     factor = triangle(augmented(), size + 1)
     return Reduction(

@@ -16,12 +16,17 @@ from theodolite.arrays import FloatArray
 from theodolite.identification.identifiability import Identifiability, analyse
 from theodolite.identification.loss import Loss
 from theodolite.identification.reduction import Reduction, reduce, triangle
+from theodolite.identification.threads import single_thread
 from theodolite.measure.problem import Problem
 
 #: A step this small in every parameter (metres, radians, relative) is none.
 STEP_TOLERANCE = 1e-13
-#: A predicted decrease of the cost by this part is none.
-COST_TOLERANCE = 1e-13
+#: Over a step this small the residual is linear to rounding, so the problem need not be seen
+#: again: what is neglected is of the order of its square.
+LINEAR_STEP = 1e-7
+#: A step that moves every parameter by less than this part of its standard error is none.
+#: The decrease that a step promises is the square of its size in standard errors.
+ERROR_TOLERANCE = 1e-3
 MAX_ITERATIONS = 50
 #: A step is taken if it gives this part of the decrease that the linear model promises.
 TRUSTED = 0.05
@@ -98,16 +103,17 @@ def solve(
     """Minimise the problem's loss from the values its parameters have."""
     loss = loss or Loss()
     start = np.array([parameter.value for parameter in problem.parameters])
-    solution = _descend(problem, start, Loss(), max_iterations, progress)
-    if loss.is_squared:
+    with single_thread():
+        solution = _descend(problem, start, Loss(), max_iterations, progress)
+        if loss.is_squared:
+            return solution
+        for _ in range(10):
+            scaled = loss.scaled_to(solution.reduction.sizes)
+            previous = solution.loss.scale if not solution.loss.is_squared else np.inf
+            solution = _descend(problem, solution.values, scaled, max_iterations, progress)
+            if abs(scaled.scale / previous - 1) < SCALE_TOLERANCE:
+                break
         return solution
-    for _ in range(10):
-        scaled = loss.scaled_to(solution.reduction.sizes)
-        previous = solution.loss.scale if not solution.loss.is_squared else np.inf
-        solution = _descend(problem, solution.values, scaled, max_iterations, progress)
-        if abs(scaled.scale / previous - 1) < SCALE_TOLERANCE:
-            break
-    return solution
 
 
 def examine(
@@ -119,8 +125,7 @@ def examine(
     """What is identifiable at given values, staying with an earlier base set where it can."""
     structure = problem.structure(values)
     R = reduction.R if structure is None else triangle(structure, len(problem.parameters))
-    keep = () if before is None else tuple(before.base)
-    return analyse(R, problem.parameters, problem.priorities, reduction.rows, keep=keep)
+    return analyse(R, problem.parameters, problem.priorities, reduction.rows, before=before)
 
 
 def _descend(
@@ -162,6 +167,10 @@ class _Point:
     def cost(self) -> float:
         return self.reduction.cost
 
+    def moved(self, step: FloatArray) -> _Point:
+        """Where a step leads that is too small for another look at the problem."""
+        return _Point(self.values + step, self.reduction.moved(step))
+
 
 @dataclass(frozen=True, eq=False)
 class _Advance:
@@ -182,8 +191,11 @@ def _advance(
     while damping <= MAX_DAMPING:
         step, decrease = _step(here.reduction, known, damping)
         size = float(np.abs(step / (1.0 + np.abs(here.values))).max())
-        if size <= STEP_TOLERANCE or decrease <= COST_TOLERANCE * here.cost:
+        variance = here.cost / max(here.reduction.rows, 1)
+        if size <= STEP_TOLERANCE or decrease <= ERROR_TOLERANCE**2 * variance:
             return Status.CONVERGED
+        if size <= LINEAR_STEP and loss.is_squared:
+            return _Advance(here.moved(step), size, damping, gain=1.0)
         there = _at(problem, here.values + step, loss)
         if there.cost > here.cost - WELL_PREDICTED * decrease and size > NEGLIGIBLE_STEP:
             # The cost is curved along the step. The second-order path costs one more pass, and

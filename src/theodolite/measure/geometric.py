@@ -77,19 +77,20 @@ class GeometricProblem:
 
         ``whitener`` is one number, (width,) or lower triangular (n, width, width).
         """
-        width = error.shape[1]
-        # (p, width, n): samples last, as the chain lays it out; the reshapes below are views.
-        J = jacobian.transpose(2, 1, 0)[self._columns]
-        e = error.T
+        n, width = error.shape
+        size = len(self._columns)
+        # Samples last, as the chain lays them out. One pass selects, whitens and gathers.
+        columns = np.empty((size + 1, width, n))
+        J, e = jacobian.transpose(2, 1, 0), error.T
         if np.ndim(whitener) == 3:
-            e = np.einsum("nij,jn->in", whitener, e)
-            J = np.einsum("nij,pjn->pin", whitener, J)
-        elif np.ndim(whitener) == 1:
-            scale = np.asarray(whitener)[:, None]
-            e, J = e * scale, J * scale
+            np.einsum("nij,pjn->pin", whitener, J[self._columns], out=columns[:-1])
+            np.einsum("nij,jn->in", whitener, e, out=columns[-1])
         else:
-            e, J = e * whitener, J * whitener
-        return Block(e.reshape(-1), J.reshape(len(self._columns), -1).T, width)
+            scale = np.asarray(whitener)[..., None]
+            for row, column in enumerate(self._columns):
+                np.multiply(J[column], scale, out=columns[row])
+            np.multiply(e, scale, out=columns[-1])
+        return Block(columns.reshape(size + 1, width * n), width)
 
     def _whitener(self, motion: Motion, sigmas: FloatArray, derivative: FloatArray) -> FloatArray:
         """Inverse Cholesky factor of sensor noise plus joint noise seen through the robot."""

@@ -137,12 +137,14 @@ class LinkProblem(GeometricProblem, ABC):
         if self.noise.joint == 0.0:
             e = np.einsum("ci,siw->wsc", contrast, error) / sigmas[:, None, None]
             J = J @ contrast.T / sigmas[:, None, None]
-            return Block(e.reshape(-1), J.reshape(len(J), -1).T, self.width)
+            columns = np.concatenate([J.reshape(len(J), -1), e.reshape(1, -1)])
+            return Block(columns, self.width)
         whitener = self._joint_whitener(motion, sigmas, shape)
         count, others = error.shape[:2]
         e = whitener @ error.reshape(count, others * self.width, 1)
         J = J.transpose(2, 3, 1, 0).reshape(count, others * self.width, len(self._columns))
-        return Block(e.reshape(-1), (whitener @ J).reshape(-1, len(self._columns)), 1)
+        rows = np.concatenate([whitener @ J, e], axis=2)
+        return Block(rows.reshape(-1, len(self._columns) + 1).T, 1)
 
     def _joint_whitener(
         self, motion: Motion, sigmas: FloatArray, shape: tuple[int, int]

@@ -16,12 +16,20 @@ from theodolite.model.parameters import Parameter
 class Block(NamedTuple):
     """Some rows of the problem, whitened: with the right noise model their variance is 1."""
 
-    #: (m,)
-    residual: FloatArray
-    #: Derivative of the residual, (m, p).
-    jacobian: FloatArray
+    #: Jacobian and residual side by side, transposed, (p + 1, m): to LAPACK, columns.
+    columns: FloatArray
     #: Rows per observation. Rows are component-major: reshape to (width, observations).
     width: int
+
+    @property
+    def residual(self) -> FloatArray:
+        """(m,)"""
+        return self.columns[-1]
+
+    @property
+    def jacobian(self) -> FloatArray:
+        """Derivative of the residual, (m, p)."""
+        return self.columns[:-1].T
 
 
 class Problem(Protocol):
