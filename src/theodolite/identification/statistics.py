@@ -33,11 +33,11 @@ class Statistics:
 
     def half_widths(self, confidence: float = 0.95) -> FloatArray:
         """Half-widths of the confidence intervals, by Student's t."""
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         if self.degrees_of_freedom < 1:
             return np.full(len(self.covariance), np.inf)
-        quantile: float = t.ppf(0.5 + confidence / 2, self.degrees_of_freedom)
+        quantile = float(stdtrit(self.degrees_of_freedom, 0.5 + confidence / 2))
         return quantile * self.standard_errors
 
 

@@ -33,7 +33,7 @@ class FrameProblem(GeometricProblem):
             motion = self._motion(full, self.data.motors[rows])
             error = self._error(motion, rows)
             bend = rotations.left_inverse(error[:, 3:])
-            jacobian = _bent(motion.twist_jacobian(), bend)
+            jacobian = _bent(motion.twist_jacobian(self._links), bend)
             white: FloatArray = 1.0 / sigmas
             if self.noise.joint:
                 white = self._whitener(motion, sigmas, _bent(motion.twist_basis_jacobian(), bend))

@@ -44,6 +44,8 @@ class GeometricProblem:
             ],
             dtype=np.intp,
         )
+        #: The candidates that belong to the robot; whatever else there is comes after them.
+        self._links = self._columns[self._columns < len(robot.parameters)]
         self.parameters = tuple(everything[index] for index in self._columns)
         self.priorities = tuple(priorities[index] for index in self._columns)
         self._start = np.array([parameter.value for parameter in everything])
@@ -73,22 +75,21 @@ class GeometricProblem:
     def _block(
         self, error: FloatArray, jacobian: FloatArray, whitener: FloatArray | float
     ) -> Block:
-        """A block from errors (n, width) and derivatives (n, width, all parameters).
+        """A block from errors (n, width) and derivatives (n, width, candidates).
 
         ``whitener`` is one number, (width,) or lower triangular (n, width, width).
         """
         n, width = error.shape
         size = len(self._columns)
-        # Samples last, as the chain lays them out. One pass selects, whitens and gathers.
+        # Samples last, as the chain lays them out. One pass whitens and gathers.
         columns = np.empty((size + 1, width, n))
         J, e = jacobian.transpose(2, 1, 0), error.T
         if np.ndim(whitener) == 3:
-            np.einsum("nij,pjn->pin", whitener, J[self._columns], out=columns[:-1])
+            np.einsum("nij,pjn->pin", whitener, J, out=columns[:-1])
             np.einsum("nij,jn->in", whitener, e, out=columns[-1])
         else:
             scale = np.asarray(whitener)[..., None]
-            for row, column in enumerate(self._columns):
-                np.multiply(J[column], scale, out=columns[row])
+            np.multiply(J, scale, out=columns[:-1])
             np.multiply(e, scale, out=columns[-1])
         return Block(columns.reshape(size + 1, width * n), width)
 

@@ -133,7 +133,7 @@ class LinkProblem(GeometricProblem, ABC):
     ) -> Block:
         """Whitened block of differences (sets, size - 1, width) and (p, width, sets, size - 1)."""
         sigmas = self._sigmas()
-        J = jacobian[self._columns]
+        J = jacobian
         if self.noise.joint == 0.0:
             e = np.einsum("ci,siw->wsc", contrast, error) / sigmas[:, None, None]
             J = J @ contrast.T / sigmas[:, None, None]
@@ -215,7 +215,7 @@ class PositionLinkProblem(LinkProblem):
 
     def _differences(self, motion: Motion, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
         points = motion.position.reshape(sets, size, 3)
-        J = _by_set(motion.position_jacobian(), sets, size)
+        J = _by_set(motion.position_jacobian(self._links), sets, size)
         return points[:, 1:] - points[:, :1], J[..., 1:] - J[..., :1]
 
     def _common_goal(self, motion: Motion, sets: int, size: int) -> PointGoal:
@@ -241,7 +241,7 @@ class FrameLinkProblem(LinkProblem):
         points = motion.position.reshape(sets, size, 3)
         turn = self._turns(motion, sets, size)
         error = np.concatenate([points[:, 1:] - points[:, :1], turn], axis=2)
-        twists = _by_set(motion.twist_jacobian(), sets, size)
+        twists = _by_set(motion.twist_jacobian(self._links), sets, size)
         J = twists[..., 1:] - twists[..., :1]
         shape = (sets, size - 1, 3, 3)
         flat = turn.reshape(-1, 3)

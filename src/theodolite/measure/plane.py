@@ -103,7 +103,7 @@ class _PlaneProblem(GeometricProblem, ABC):
 
     def _linearized(self, motion: Motion, full: FloatArray, planes: FloatArray) -> Block:
         normals = planes[:, :3]
-        along = np.einsum("nip,ni->pn", motion.position_jacobian(), normals)
+        along = np.einsum("nip,ni->pn", motion.position_jacobian(self._links), normals)
         jacobian = np.concatenate([along, self._plane_columns(motion, full).T])
         white: FloatArray | float = 1.0 / self.noise.position
         if self.noise.joint:

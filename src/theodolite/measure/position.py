@@ -34,7 +34,7 @@ class PositionProblem(GeometricProblem):
                 if self.noise.joint:
                     white = self._whitener(motion, sigmas, motion.position_basis_jacobian())
                 yield self._block(
-                    motion.position - measured[rows], motion.position_jacobian(), white
+                    motion.position - measured[rows], motion.position_jacobian(self._links), white
                 )
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:

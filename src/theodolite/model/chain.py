@@ -167,9 +167,11 @@ class Chain:
                 if opener.rotation:
                     i, j = (opener.axis + 1) % 3, (opener.axis + 2) % 3
                     cos, sin = np.cos(amount), np.sin(amount)
-                    before = frame[i].copy()
-                    frame[i] = cos * before + sin * frame[j]
-                    frame[j] = cos * frame[j] - sin * before
+                    turned = frame[i] * cos
+                    turned += frame[j] * sin
+                    frame[j] *= cos
+                    frame[j] -= frame[i] * sin
+                    frame[i] = turned
                 else:
                     origins[body + 1] += frame[opener.axis] * amount
         return frames, origins
@@ -200,13 +202,13 @@ class Motion:
         """Position of the tip in the world, (n, 3)."""
         return self._origins[-1].T
 
-    def position_jacobian(self) -> FloatArray:
-        """Derivative of the tip's position with respect to the parameters, (n, 3, p)."""
-        return self._jacobian(self._position_axes)
+    def position_jacobian(self, columns: IntArray | None = None) -> FloatArray:
+        """Derivative of the tip's position by all or some parameters, (n, 3, p)."""
+        return self._jacobian(self._position_axes, columns)
 
-    def twist_jacobian(self) -> FloatArray:
+    def twist_jacobian(self, columns: IntArray | None = None) -> FloatArray:
         """Derivative of the tip's pose, as world-frame twists at the tip, (n, 6, p)."""
-        return self._jacobian(self._twist_axes)
+        return self._jacobian(self._twist_axes, columns)
 
     def position_basis_jacobian(self) -> FloatArray:
         """Derivative of the tip's position with respect to the basis values, (n, 3, b)."""
@@ -249,16 +251,18 @@ class Motion:
         np.add.at(screws, (chain._driver, chain._body[chain._element]), columns)
         return screws[:-1].reshape(chain.parameters, 6 * chain.bodies)
 
-    def _jacobian(self, axes: FloatArray) -> FloatArray:
+    def _jacobian(self, axes: FloatArray, columns: IntArray | None) -> FloatArray:
         bodies, _, rows, n = axes.shape
-        size = self._chain.parameters
-        jacobian = self._local_screws @ axes.reshape(6 * bodies, rows * n)
-        jacobian = jacobian.reshape(size, rows, n)
+        if columns is None:
+            columns = np.arange(self._chain.parameters)
+        jacobian = self._local_screws[columns] @ axes.reshape(6 * bodies, rows * n)
+        jacobian = jacobian.reshape(len(columns), rows, n)
+        place = {int(parameter): index for index, parameter in enumerate(columns)}
         for axis, opener in self._openers(axes):
-            factors = opener.coefficients[:, None] * self._basis[opener.basis]
-            for parameter, factor in zip(opener.parameters, factors, strict=True):
-                if parameter < size:
-                    jacobian[parameter] += factor * axis
+            terms = zip(opener.parameters.tolist(), opener.basis, opener.coefficients, strict=True)
+            for parameter, basis, coefficient in terms:
+                if parameter in place:
+                    jacobian[place[parameter]] += coefficient * self._basis[basis] * axis
         return jacobian.transpose(2, 1, 0)
 
     def _basis_jacobian(self, axes: FloatArray) -> FloatArray:
