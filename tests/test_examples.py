@@ -1,0 +1,14 @@
+"""The examples run and reach what they say."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def test_calibrate(capsys) -> None:
+    error = runpy.run_path(str(EXAMPLES / "calibrate.py"))["main"]()
+    assert error < 1e-4
+    assert "27 parameters" in capsys.readouterr().out
