@@ -6,12 +6,29 @@ import numpy as np
 from hypothesis import strategies as st
 
 import theodolite as th
+from theodolite.model.conventions import Piece
 
 ANGLES = st.one_of(
     st.sampled_from([0.0, np.pi / 2, -np.pi / 2, np.pi, 1e-9, 1e-4]),
     st.floats(-3.0, 3.0, allow_nan=False),
 )
 LENGTHS = st.one_of(st.sampled_from([0.0, 1e-6]), st.floats(-0.8, 0.8, allow_nan=False))
+
+
+@st.composite
+def products(draw: st.DrawFn, joint: th.Joint) -> tuple[Piece, ...]:
+    """Any elements in any order, one of them the joint unless the row is fixed."""
+    still = st.builds(Piece, st.booleans(), st.integers(0, 2), sign=st.just(0), free=st.booleans())
+    pieces = draw(st.lists(still, min_size=1, max_size=5))
+    if joint is not th.Joint.FIXED:
+        moving = Piece(
+            joint is th.Joint.REVOLUTE,
+            draw(st.integers(0, 2)),
+            draw(st.sampled_from([-1, 1])),
+            draw(st.booleans()),
+        )
+        pieces.insert(draw(st.integers(0, len(pieces))), moving)
+    return tuple(pieces)
 
 
 @st.composite
@@ -22,11 +39,13 @@ def rows(draw: st.DrawFn, joint: th.Joint | None = None) -> th.Row:
         joint = draw(st.sampled_from([th.Joint.REVOLUTE, th.Joint.PRISMATIC]))
     if convention is th.Convention.HAYATI and joint is not th.Joint.REVOLUTE:
         convention = th.Convention.DH
-    values = {slot.symbol: draw(ANGLES if slot.rotation else LENGTHS) for slot in convention.slots}
+    pieces = draw(products(joint)) if convention is th.Convention.PRODUCT else ()
+    slots = th.Row(convention, joint, pieces=pieces).slots
+    values = {slot.symbol: draw(ANGLES if slot.rotation else LENGTHS) for slot in slots}
     nominal = (0.0,) * 6
-    if convention is th.Convention.POSE:
+    if convention.has_nominal:
         nominal = tuple(draw(LENGTHS) for _ in range(3)) + tuple(draw(ANGLES) for _ in range(3))
-    return th.Row(convention, joint, values, nominal)
+    return th.Row(convention, joint, values, nominal, pieces)
 
 
 @st.composite

@@ -31,7 +31,7 @@ def product(robot: th.Robot, motors: np.ndarray) -> np.ndarray:
     q = iter(joints @ motors + robot.transmission.offset)
     T = np.eye(4)
     for row in robot.frames:
-        v = {**dict.fromkeys(row.convention.symbols, 0.0), **row.values}
+        v = {**dict.fromkeys(row.symbols, 0.0), **row.values}
         moved = 0.0 if row.joint is th.Joint.FIXED else next(q)
         angle = moved if row.joint is th.Joint.REVOLUTE else 0.0
         length = moved if row.joint is th.Joint.PRISMATIC else 0.0
@@ -44,13 +44,22 @@ def product(robot: th.Robot, motors: np.ndarray) -> np.ndarray:
         elif row.convention is th.Convention.HAYATI:
             T = T @ turn("z", v["theta"] + angle) @ shift(0, v["a"])
             T = T @ turn("x", v["alpha"]) @ turn("y", v["beta"])
+        elif row.convention is th.Convention.PRODUCT:
+            for piece, slot in zip(row.pieces, row.slots, strict=True):
+                amount = v[slot.symbol] + piece.sign * moved
+                T = T @ (
+                    turn("xyz"[piece.axis], amount) if piece.rotation else shift(piece.axis, amount)
+                )
         else:
             x, y, z, roll, pitch, yaw = row.nominal
+            before = row.convention is th.Convention.GENERALIZED
+            joint = turn("z", angle) @ shift(2, length)
+            T = T @ joint if before else T
             T = T @ shift(0, x) @ shift(1, y) @ shift(2, z)
             T = T @ turn("z", yaw) @ turn("y", pitch) @ turn("x", roll)
             T = T @ shift(0, v["x"]) @ shift(1, v["y"]) @ shift(2, v["z"])
             T = T @ turn("y", v["ry"]) @ turn("z", v["rz"]) @ turn("x", v["rx"])
-            T = T @ turn("z", angle) @ shift(2, length)
+            T = T if before else T @ joint
     return T
 
 

@@ -49,7 +49,7 @@ def read_dh_table(path: Path | str) -> Robot:
 
 
 def _check_columns(fields: list[str], convention: Convention, path: Path) -> None:
-    allowed = [*convention.symbols, "qmin", "qmax"]
+    allowed = [*Row(convention, Joint.FIXED).symbols, "qmin", "qmax"]
     for name in fields:
         symbol, _, unit = name.partition("_")
         if name == "sigma":
@@ -67,7 +67,8 @@ def _check_columns(fields: list[str], convention: Convention, path: Path) -> Non
                 allowed=[f"{symbol}_{unit}" for unit in (*ANGLES, *LENGTHS)],
             )
     present = {name.partition("_")[0] for name in fields}
-    missing = [s for s in convention.symbols if s not in present and s != "beta"]
+    symbols = Row(convention, Joint.FIXED).symbols
+    missing = [s for s in symbols if s not in present and s != "beta"]
     if missing:
         raise InputError(
             f"column{'s' if len(missing) > 1 else ''} {', '.join(missing)} missing",
@@ -94,7 +95,7 @@ class _Table:
             slot.symbol: self._number(
                 entry, slot.symbol, number, ANGLES if slot.rotation else LENGTHS
             )
-            for slot in self.convention.slots
+            for slot in Row(self.convention, joint).slots
             if slot.symbol in self.columns
         }
         units = joint_units(joint)

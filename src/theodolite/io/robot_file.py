@@ -12,9 +12,10 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.io.priorities import from_matrix
+from theodolite.io.product import format_product, parse_product
 from theodolite.io.units import ANGLES, LENGTHS, to_si
 from theodolite.io.writing import read_text, write_text
-from theodolite.model.conventions import Convention, Joint, Row
+from theodolite.model.conventions import Convention, Joint, Row, piece_symbols
 from theodolite.model.robot import Robot, Target
 from theodolite.model.transmission import Transmission
 
@@ -85,9 +86,14 @@ class _Reader:
         if not isinstance(entry, dict):
             raise self._error(f"{place} is not a table of values")
         convention = self._convention(entry.get("convention", self.convention.value), place)
-        symbols = list(convention.symbols)
-        extra = ["xyz", "rpy"] if convention is Convention.POSE else []
-        self._check_keys(entry, ["convention", "sigma", "K", *symbols, *extra], place)
+        allowed = ["convention", "sigma", "K"]
+        if convention is Convention.PRODUCT:
+            allowed += ["product"]
+        else:
+            allowed += Row(convention, Joint.FIXED).symbols
+        if convention.has_nominal:
+            allowed += ["xyz", "rpy"]
+        self._check_keys(entry, allowed, place)
         if entry.get("sigma") not in (0, 1, 2):
             raise self._error(
                 f"{place}: sigma is {entry.get('sigma')!r}",
@@ -98,12 +104,14 @@ class _Reader:
             raise self._error(
                 f"{place}: a hayati row is for a revolute joint", remedy="Use kk or dh there"
             )
+        if convention is Convention.PRODUCT:
+            return self._product(entry.get("product"), joint, place)
         values = {
             slot.symbol: to_si(
                 self._number(entry[slot.symbol], f"{place}, {slot.symbol}"),
                 self.angle if slot.rotation else self.length,
             )
-            for slot in convention.slots
+            for slot in Row(convention, joint).slots
             if slot.symbol in entry
         }
         nominal = (
@@ -111,6 +119,25 @@ class _Reader:
             *self._triple(entry.get("rpy", [0, 0, 0]), f"{place}, rpy", self.angle),
         )
         return Row(convention, joint, values, nominal)
+
+    def _product(self, text: Any, joint: Joint, place: str) -> Row:
+        try:
+            pieces, amounts = parse_product(str(text))
+        except ValueError as error:
+            raise self._error(
+                f"{place}: {error}", allowed="Tx(100) Rz(q) Ry(-q+5) Rx(=90) ..."
+            ) from error
+        moving = [piece for piece in pieces if piece.sign]
+        wanted = 0 if joint is Joint.FIXED else 1
+        if len(moving) != wanted or any(p.rotation != (joint is Joint.REVOLUTE) for p in moving):
+            kinds = {Joint.FIXED: "no q", Joint.REVOLUTE: "one R.(q)", Joint.PRISMATIC: "one T.(q)"}
+            raise self._error(f"{place}: the product does not fit sigma", allowed=kinds[joint])
+        factors = [self.angle if piece.rotation else self.length for piece in pieces]
+        values = {
+            symbol: to_si(amount, factor)
+            for symbol, amount, factor in zip(piece_symbols(pieces), amounts, factors, strict=True)
+        }
+        return Row(Convention.PRODUCT, joint, values, pieces=pieces)
 
     def _transmission(self, entries: list[dict[str, Any]]) -> Transmission:
         count = len(self.joints)
@@ -261,11 +288,14 @@ def format_robot(robot: Robot) -> str:
         if any(row.nominal):
             entry.append(f"xyz = {_vector(row.nominal[:3])}")
             entry.append(f"rpy = {_vector(row.nominal[3:])}")
-        entry += [
-            f"{symbol} = {_float(row.values[symbol])}"
-            for symbol in row.convention.symbols
-            if symbol in row.values
-        ]
+        if row.convention is Convention.PRODUCT:
+            entry.append(f"product = {_string(format_product(row))}")
+        else:
+            entry += [
+                f"{symbol} = {_float(row.values[symbol])}"
+                for symbol in row.symbols
+                if symbol in row.values
+            ]
         if index in gains:
             entry.append(f"K = {_float(gains[index])}")
         lines.append(f"  {{ {', '.join(entry)} }},")

@@ -5,7 +5,9 @@
 | kk     | Ry(beta) Rx(alpha) Tx(d) Rz(theta) Tz(r) | Khalil & Kleinfinger, as GECARO uses it |
 | dh     | Rz(theta) Tz(d) Tx(a) Rx(alpha)          | classical Denavit & Hartenberg |
 | hayati | Rz(theta) Tx(a) Rx(alpha) Ry(beta)       | revolute axes (nearly) parallel to the next |
-| pose   | nominal, Tx Ty Tz Ry Rz Rx, joint        | six generalized errors [Meggiolaro2000, 2.1] |
+| pose   | nominal, Tx Ty Tz Ry Rz Rx, joint        | six generalized errors before the joint |
+| generalized | joint, nominal, Tx Ty Tz Ry Rz Rx   | E_i after link i [Meggiolaro2000, 2.1] |
+| product | any elements in any order, one of them the joint | [Everett1988, 2.2] |
 """
 
 from __future__ import annotations
@@ -42,6 +44,8 @@ class Slot(NamedTuple):
     column: int
     #: The kind of joint that moves this element, if any.
     moved_by: Joint | None = None
+    #: The direction in which it does.
+    sign: int = 1
 
     @property
     def unit(self) -> Unit:
@@ -87,14 +91,13 @@ class Convention(Enum):
     DH = "dh"
     HAYATI = "hayati"
     POSE = "pose"
+    GENERALIZED = "generalized"
+    PRODUCT = "product"
 
     @property
-    def slots(self) -> tuple[Slot, ...]:
-        return _SLOTS[self]
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return tuple(slot.symbol for slot in self.slots)
+    def has_nominal(self) -> bool:
+        """Do its rows have a nominal frame, and errors that start at zero?"""
+        return self in (Convention.POSE, Convention.GENERALIZED)
 
 
 _SLOTS = {
@@ -102,7 +105,19 @@ _SLOTS = {
     Convention.DH: DH_SLOTS,
     Convention.HAYATI: HAYATI_SLOTS,
     Convention.POSE: POSE_SLOTS,
+    Convention.GENERALIZED: POSE_SLOTS,
 }
+
+
+class Piece(NamedTuple):
+    """One element of a product row."""
+
+    rotation: bool
+    axis: int
+    #: +1 or -1 where the joint moves this element, else 0.
+    sign: int
+    #: Is its constant amount a parameter?
+    free: bool
 
 
 @dataclass(frozen=True)
@@ -115,13 +130,15 @@ class Row:
     values: Mapping[str, float] = field(default_factory=dict)
     #: The nominal frame of a pose row: x, y, z in metres, then roll, pitch, yaw in radians.
     nominal: tuple[float, float, float, float, float, float] = (0.0,) * 6
+    #: The elements of a product row.
+    pieces: tuple[Piece, ...] = ()
 
     def amount(self, symbol: str) -> float:
         return self.values.get(symbol, 0.0)
 
     def is_offset(self, slot: Slot) -> bool:
         """Does the slot shift the zero of this row's joint?"""
-        if self.convention is Convention.POSE:
+        if self.convention.has_nominal:
             return (self.joint, slot.symbol) in (
                 (Joint.REVOLUTE, "rz"),
                 (Joint.PRISMATIC, "z"),
@@ -130,6 +147,9 @@ class Row:
 
     def parameter_slots(self, before: Row | None) -> tuple[Slot, ...]:
         """The slots whose amounts are parameters, given the row before (None for the first)."""
+        if self.convention is Convention.PRODUCT:
+            pairs = zip(self.slots, self.pieces, strict=True)
+            return tuple(slot for slot, piece in pairs if piece.free)
         if self.convention is not Convention.KK:
             return self.slots
         if before is None and self.joint is Joint.FIXED:
@@ -142,7 +162,25 @@ class Row:
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        return self.convention.slots
+        """The elements of the row in their order."""
+        if self.convention is not Convention.PRODUCT:
+            return _SLOTS[self.convention]
+        symbols = piece_symbols(self.pieces)
+        return tuple(
+            Slot(
+                piece.rotation,
+                piece.axis,
+                symbol,
+                min(number, 5),
+                self.joint if piece.sign else None,
+                piece.sign or 1,
+            )
+            for number, (piece, symbol) in enumerate(zip(self.pieces, symbols, strict=True))
+        )
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple(slot.symbol for slot in self.slots)
 
     def _needs_beta(self, before: Row | None) -> bool:
         """Is this row's axis parallel to the one before, so that no common normal is fixed?"""
@@ -151,3 +189,13 @@ class Row:
         # After a pose row, its own errors turn the axis.
         follows_axis = before is None or before.convention is Convention.KK
         return follows_axis and bool(abs(np.sin(self.amount("alpha"))) < PARALLEL_SINE)
+
+
+def piece_symbols(pieces: tuple[Piece, ...]) -> list[str]:
+    """Rx, Ty, ...; repeated ones get a letter: Rx, Rxb, Rxc."""
+    symbols: list[str] = []
+    for piece in pieces:
+        stem = f"{'R' if piece.rotation else 'T'}{'xyz'[piece.axis]}"
+        repeats = sum(symbol.startswith(stem) for symbol in symbols)
+        symbols.append(stem + (chr(ord("a") + repeats) if repeats else ""))
+    return symbols

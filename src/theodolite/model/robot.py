@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from theodolite.arrays import FloatArray, frozen
 from theodolite.errors import InputError
 from theodolite.model.chain import Chain
-from theodolite.model.conventions import Convention, Joint, Row
+from theodolite.model.conventions import Convention, Joint, Row, Slot
 from theodolite.model.elements import ONE, Element, Term
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
 from theodolite.model.transmission import Transmission
@@ -234,11 +234,11 @@ class Robot:
 
     def _name(self, index: int, symbol: str) -> str:
         number = index + self.first_number
-        if self.frames[index].convention is Convention.POSE:
+        if self.frames[index].convention.has_nominal:
             return f"e{number}{symbol}"
         return f"{symbol}{number}"
 
-    def _parameter_slots(self, index: int) -> tuple:  # type: ignore[type-arg]
+    def _parameter_slots(self, index: int) -> tuple[Slot, ...]:
         before = self.frames[index - 1] if index else None
         return self.frames[index].parameter_slots(before)
 
@@ -266,7 +266,7 @@ class Robot:
         if index == first:
             # What stands before the first joint's motion places the base.
             frame = self.frames[index]
-            symbols = frame.convention.symbols
+            symbols = frame.symbols
             moving = [slot.symbol for slot in frame.slots if slot.moved_by is frame.joint]
             motion = symbols.index(moving[0]) if moving else len(symbols)
             if symbols.index(symbol) < motion and symbol != "theta":
@@ -292,26 +292,29 @@ class Robot:
             elif frame.amount(slot.symbol) != 0.0:
                 terms.append(Term(None, ONE, frame.amount(slot.symbol)))
             if slot.moved_by is not None and slot.moved_by is frame.joint:
-                terms.extend(self._joint_terms(index))
+                terms.extend(self._joint_terms(index, slot.sign))
             if terms:
                 elements.append(Element(slot.rotation, slot.axis, tuple(terms)))
-        if frame.convention is Convention.POSE and frame.joint is not Joint.FIXED:
-            rotation = frame.joint is Joint.REVOLUTE
-            elements.append(Element(rotation, 2, tuple(self._joint_terms(index))))
+        if frame.convention.has_nominal and frame.joint is not Joint.FIXED:
+            joint = Element(
+                frame.joint is Joint.REVOLUTE, 2, tuple(self._joint_terms(index, sign=1))
+            )
+            after = frame.convention is Convention.POSE
+            elements = [*elements, joint] if after else [joint, *elements]
         return elements
 
-    def _joint_terms(self, index: int) -> list[Term]:
+    def _joint_terms(self, index: int, sign: int) -> list[Term]:
         joint = self.joint_rows.index(index)
         transmission = self.transmission
         terms = [
-            Term(self._indices[f"K{row + self.first_number}"], 1 + motor, float(coupling))
+            Term(self._indices[f"K{row + self.first_number}"], 1 + motor, sign * float(coupling))
             for motor, (row, coupling) in enumerate(
                 zip(self.joint_rows, transmission.coa[joint], strict=True)
             )
             if coupling != 0.0
         ]
         offset = float(transmission.offset[joint])
-        return terms + ([Term(None, ONE, offset)] if offset else [])
+        return terms + ([Term(None, ONE, sign * offset)] if offset else [])
 
     def _target_elements(self, target: Target) -> list[Element]:
         return [

@@ -10,7 +10,7 @@ from rich.table import Table
 from theodolite.identification.excitation import Excitation
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.result import Errors, Result
-from theodolite.model.conventions import Convention, Joint
+from theodolite.model.conventions import Joint, Row
 from theodolite.model.parameters import Unit
 from theodolite.model.robot import Robot
 from theodolite.report.data import SHOWN
@@ -39,7 +39,7 @@ def show_robot(console: Console, robot: Robot) -> None:
             gain = f"{robot.transmission.gains[joint]:g}"
             limits = f"{low:.6g} .. {high:.6g} {unit}"
             joint += 1
-        values = _row_values(row.convention, row.nominal, row.values)
+        values = _row_values(row)
         table.add_row(str(index + robot.first_number), str(int(row.joint)), values, gain, limits)
     console.print(table)
     for target in robot.targets:
@@ -47,16 +47,14 @@ def show_robot(console: Console, robot: Robot) -> None:
         console.print(f"target {target.name}: {x:.4f} {y:.4f} {z:.4f} mm")
 
 
-def _row_values(
-    convention: Convention, nominal: Sequence[float], values: Mapping[str, float]
-) -> str:
-    parts = [convention.value]
-    if any(nominal):
-        xyz = " ".join(f"{1e3 * value:.6g}" for value in nominal[:3])
-        rpy = " ".join(f"{57.29577951308232 * value:.6g}" for value in nominal[3:])
+def _row_values(row: Row) -> str:
+    parts = [row.convention.value]
+    if any(row.nominal):
+        xyz = " ".join(f"{1e3 * value:.6g}" for value in row.nominal[:3])
+        rpy = " ".join(f"{57.29577951308232 * value:.6g}" for value in row.nominal[3:])
         parts.append(f"xyz {xyz} mm, rpy {rpy} deg")
-    for slot in convention.slots:
-        value = values.get(slot.symbol, 0.0)
+    for slot in row.slots:
+        value = row.amount(slot.symbol)
         if value:
             unit, factor, _ = _READABLE[slot.unit]
             parts.append(f"{slot.symbol} {value * factor:.6g} {unit}")
