@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,6 +27,10 @@ from theodolite.cli.options import (
     with_priorities,
 )
 
+if TYPE_CHECKING:
+    from theodolite.identification.completeness import Completeness
+    from theodolite.model.robot import Robot
+
 NAME = "identifiable"
 
 
@@ -39,6 +43,13 @@ def command(
         typer.Option("--data", metavar="F", help="Measurements: what they excite. Repeatable."),
     ] = None,
     priorities: PrioritiesOption = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            help="Is this model complete? own, kk, dh, hayati, pose or generalized.",
+        ),
+    ] = None,
     plane: PlaneOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
@@ -56,12 +67,16 @@ def command(
     from theodolite.identification.identify import identifiable
     from theodolite.io.priorities import format_matrix, to_matrix
     from theodolite.io.writing import check_writable, write_text
-    from theodolite.report.data import excitation_data, identifiability_data
-    from theodolite.report.text import show_excitation, show_identifiability
+    from theodolite.report.data import completeness_data, excitation_data, identifiability_data
+    from theodolite.report.text import (
+        show_completeness,
+        show_excitation,
+        show_identifiability,
+    )
 
     if out is not None:
         check_writable(out, force=force)
-    subject = with_priorities(robot_named(robot), priorities)
+    subject = with_priorities(_modelled(robot_named(robot), model, method), priorities)
     way = method_from(method, plane)
     known = identifiable(subject, way, gains=gains, rng=generator(seed))
     fixed = [
@@ -89,10 +104,44 @@ def command(
     show_identifiability(screen, shown, f"{subject.name}, {way.title}", fixed)
     if excited is not None:
         show_excitation(screen, excited)
+    report = None if model is None else _completeness(subject, method)
+    if report is not None:
+        show_completeness(screen, report)
     if json:
         content = identifiability_data(shown, subject, fixed)
+        if report is not None:
+            content["completeness"] = completeness_data(report)
         if excited is not None:
             content["excitation"] = excitation_data(excited)
         print_json(content)
-    if not shown.rank or (excited is not None and not excited.sufficient):
+    poor = excited is not None and not excited.sufficient
+    if not shown.rank or poor or (report is not None and not report.complete):
         raise typer.Exit(1)
+
+
+def _modelled(robot: Robot, model: str | None, method: str) -> Robot:
+    """The robot in the model that is asked about."""
+    from theodolite.errors import InputError
+    from theodolite.model.conventions import Convention
+    from theodolite.model.conversion import converted
+
+    if model is None:
+        return robot
+    if method not in ("frame", "position"):
+        raise InputError(
+            f"completeness is a question about poses or positions, not about '{method}'",
+            allowed="--method frame, --method position",
+        )
+    if model == "own":
+        return robot
+    allowed = [c.value for c in Convention if c is not Convention.PRODUCT]
+    if model not in allowed:
+        raise InputError(f"there is no model '{model}'", allowed=["own", *allowed])
+    return converted(robot, Convention(model))
+
+
+def _completeness(robot: Robot, method: str) -> Completeness:
+    from theodolite.identification.analytic import Measured
+    from theodolite.identification.completeness import completeness
+
+    return completeness(robot, Measured.POSE if method == "frame" else Measured.POSITION)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from theodolite.cli.options import ForceOption, JsonOption, console, print_json
+
+if TYPE_CHECKING:
+    from theodolite.model.robot import Robot
 
 NAME = "new"
 
@@ -19,6 +22,10 @@ def command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The robot file to write.")],
     tip: Annotated[str | None, typer.Option(help="URDF: the last link of the chain.")] = None,
     root: Annotated[str | None, typer.Option(help="URDF: the first link of the chain.")] = None,
+    convention: Annotated[
+        str | None,
+        typer.Option(help="Convert exactly: kk, dh, hayati, pose or generalized."),
+    ] = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -48,6 +55,8 @@ def command(
             f"'{source}' is neither a built-in robot nor a .urdf, .csv or .toml file",
             allowed=robots.NAMES,
         )
+    if convention is not None:
+        text = format_robot(_converted(parse_robot(text, source), convention))
     write_text(file, text, force=force)
     robot = parse_robot(text, str(file))
     if json:
@@ -63,3 +72,14 @@ def command(
     screen = console(json=False)
     show_robot(screen, robot)
     screen.print(f"wrote {file}")
+
+
+def _converted(robot: Robot, convention: str) -> Robot:
+    from theodolite.errors import InputError
+    from theodolite.model.conventions import Convention
+    from theodolite.model.conversion import converted
+
+    names = [known.value for known in Convention if known is not Convention.PRODUCT]
+    if convention not in names:
+        raise InputError(f"--convention {convention}", allowed=names)
+    return converted(robot, Convention(convention))

@@ -9,25 +9,40 @@ import typer
 from theodolite.cli.options import JsonOption, console, print_json, working
 
 NAME = "reproduce"
-PAPERS = ("gecaro",)
+#: Paper -> module in ``theodolite.reproduce``.
+PAPERS = {
+    "gecaro": "gecaro",
+    "everett-models": "everett_models",
+    "meggiolaro": "meggiolaro",
+}
 
 
 def command(
     paper: Annotated[
-        str | None, typer.Argument(metavar="[PAPER]", help="gecaro; without it, all.")
+        str | None,
+        typer.Argument(metavar="[PAPER]", help=f"{', '.join(PAPERS)}; without it, all."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
     """Recompute published figures and print them beside the papers'."""
+    from importlib import import_module
+
     from theodolite.errors import InputError
-    from theodolite.reproduce import gecaro
+    from theodolite.reproduce.figure import show_figures
 
     if paper is not None and paper not in PAPERS:
         raise InputError(f"there is no reproduction of '{paper}'", allowed=PAPERS)
-    with working("computing"):
-        counts = gecaro.counts()
-    gecaro.show(console(json=json), counts)
+    screen = console(json=json)
+    found = {}
+    for name in PAPERS if paper is None else [paper]:
+        module = import_module(f"theodolite.reproduce.{PAPERS[name]}")
+        with working(f"computing {name}"):
+            figures = found[name] = module.figures()
+        if hasattr(module, "show"):
+            module.show(screen, figures)
+        else:
+            show_figures(screen, module.TITLE, figures)
     if json:
-        print_json({"gecaro": [count.data() for count in counts]})
-    if not all(count.agrees for count in counts):
+        print_json({name: [figure.data() for figure in figures] for name, figures in found.items()})
+    if not all(figure.agrees for figures in found.values() for figure in figures):
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ is never admitted, instead of leaving the rounding noise it consists of in the b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -27,6 +27,8 @@ ROUNDING = 1e-15
 STRONG = 0.02
 #: A unit column with less than this orthogonal to well independent ones is a combination of them.
 DEPENDENT = 1e-11
+#: A parameter whose part in every null vector is below this is in none of them.
+SQRT_ROUNDING = 1e-7
 #: A gap smaller than this does not separate information from rounding clearly.
 CLEAR_GAP = 1e3
 #: Coefficients of a regrouping relation below this are rounding.
@@ -50,6 +52,8 @@ class Identifiability:
     #: Singular values of the scaled columns that have an effect, descending.
     singular_values: FloatArray
     rows: int
+    #: Relations found otherwise than from the factor.
+    given_relations: FloatArray | None = None
 
     @property
     def rank(self) -> int:
@@ -58,6 +62,8 @@ class Identifiability:
     @cached_property
     def relations(self) -> FloatArray:
         """(base, regrouped): column of a regrouped parameter = base columns @ relations."""
+        if self.given_relations is not None:
+            return self.given_relations
         if not len(self.regrouped) or not self.rank:
             return np.zeros((self.rank, len(self.regrouped)))
         base, others = self.R[:, self.base], self.R[:, self.regrouped]
@@ -171,17 +177,10 @@ def analyse(
     # In units of the noise: what moves no residual by NO_EFFECT of a standard deviation is nothing.
     largest = norms.max(initial=1.0)
     effective = np.flatnonzero(norms > NO_EFFECT * largest).tolist()
-    order = sorted(
-        effective,
-        key=lambda i: (
-            place.get(i, len(place)),
-            -priorities[i],
-            parameters[i].column,
-            parameters[i].frame,
-        ),
-    )
+    order = _by_priority(effective, parameters, priorities, place)
     scaled = R[:, order] / norms[order]
     values = np.linalg.svd(scaled, compute_uv=False) if len(order) else np.empty(0)
+    values = np.append(values, np.zeros(len(order) - len(values)))
     rank = _rank_by_gap(values)
     kept = np.arange(len(order))
     if rank < len(order):
@@ -198,6 +197,63 @@ def analyse(
         R,
         values,
         rows,
+    )
+
+
+def analyse_by_svd(
+    R: FloatArray, parameters: Sequence[Parameter], priorities: Sequence[int], rows: int
+) -> Identifiability:
+    """The same by Gautier's second road: the null space V2 of the SVD [Gautier1991, eqs. 22-28].
+
+    The last parameters that make V22 regular are regrouped, by beta = -V21 V22^-1.
+    """
+    norms = np.linalg.norm(R, axis=0)
+    largest = norms.max(initial=1.0)
+    order = _by_priority(
+        np.flatnonzero(norms > NO_EFFECT * largest).tolist(), parameters, priorities
+    )
+    scaled = R[:, order] / norms[order]
+    _, values, rows_of_v = np.linalg.svd(scaled)
+    values = np.append(values, np.zeros(len(order) - len(values)))
+    rank = _rank_by_gap(values)
+    V2 = rows_of_v[rank:].T
+    sizes = np.linalg.norm(V2, axis=1)
+    involved = np.flatnonzero(sizes > SQRT_ROUNDING)[::-1]
+    picked = involved[_choose((V2[involved] / sizes[involved, None]).T, len(order) - rank)]
+    kept = np.setdiff1d(np.arange(len(order)), picked)
+    dropped = np.sort(picked)
+    index = np.array(order, dtype=np.intp)
+    relations = -V2[kept] @ np.linalg.inv(V2[dropped]) if len(dropped) else np.zeros((rank, 0))
+    relations *= norms[index[dropped]] / norms[index[kept]][:, None]
+    return Identifiability(
+        tuple(parameters),
+        tuple(priorities),
+        index[kept],
+        index[dropped],
+        np.flatnonzero(norms <= NO_EFFECT * largest),
+        R,
+        values,
+        rows,
+        relations,
+    )
+
+
+def _by_priority(
+    indices: Sequence[int],
+    parameters: Sequence[Parameter],
+    priorities: Sequence[int],
+    place: Mapping[int, int] | None = None,
+) -> list[int]:
+    """Those with a place first, then by priority, then GECARO's order."""
+    place = place or {}
+    return sorted(
+        indices,
+        key=lambda i: (
+            place.get(i, len(place)),
+            -priorities[i],
+            parameters[i].column,
+            parameters[i].frame,
+        ),
     )
 
 

@@ -92,15 +92,39 @@ class Chain:
             if element.varies
         ]
 
+    def skeleton(self, values: FloatArray) -> Skeleton:
+        """What does not move: the links between the joints, and the parameters' screws in them."""
+        extended = np.append(values, 1.0)
+        amounts = self._amounts(extended)
+        links, screws = self._links(amounts)
+        return Skeleton(
+            tuple(links),
+            tuple((opener.rotation, opener.axis) for opener in self._openers),
+            amounts[[opener.index for opener in self._openers]],
+            self._body_screws(screws).T,
+        )
+
     def motion(self, values: FloatArray, basis: FloatArray) -> Motion:
         """The chain's frames for every row of ``basis`` (n, b), at the given parameter values."""
         extended = np.append(values, 1.0)
-        amounts = np.zeros(len(self.elements))
-        np.add.at(amounts, self._element, self._coefficient * extended[self._driver])
+        amounts = self._amounts(extended)
         links, screws = self._links(amounts)
         basis = np.ascontiguousarray(basis.T)
         rotations, origins = self._frames(extended, amounts, links, basis)
         return Motion(self, extended, basis, rotations, origins, screws)
+
+    def _amounts(self, extended: FloatArray) -> FloatArray:
+        """The constant part of every element's amount."""
+        amounts = np.zeros(len(self.elements))
+        np.add.at(amounts, self._element, self._coefficient * extended[self._driver])
+        return amounts
+
+    def _body_screws(self, screws: FloatArray) -> FloatArray:
+        """S transposed, (p, 6 bodies), from the local screws of the elements."""
+        table = np.zeros((self.parameters + 1, self.bodies, 6))
+        columns = self._coefficient[:, None] * screws[self._element]
+        np.add.at(table, (self._driver, self._body[self._element]), columns)
+        return table[:-1].reshape(self.parameters, 6 * self.bodies)
 
     def _links(self, amounts: FloatArray) -> tuple[list[tuple[FloatArray, FloatArray]], FloatArray]:
         """The constant transform that closes each body, and every element's local screw."""
@@ -177,6 +201,20 @@ class Chain:
         return frames, origins
 
 
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """A chain without its samples: all that is constant about it."""
+
+    #: For each body, the transform (R, p) from its frame to the next joint, at last to the tip.
+    links: tuple[tuple[FloatArray, FloatArray], ...]
+    #: For each joint, whether it turns, and about or along which axis of its frame.
+    joints: tuple[tuple[bool, int], ...]
+    #: The constant part of each joint's amount.
+    offsets: FloatArray
+    #: Screws of the parameters in the bodies' frames, (6 bodies, p).
+    screws: FloatArray
+
+
 class Motion:
     """Where a chain's bodies and tip are, for each sample, and how they depend on everything."""
 
@@ -245,11 +283,7 @@ class Motion:
     @cached_property
     def _local_screws(self) -> FloatArray:
         """S transposed: (p, 6 bodies)."""
-        chain = self._chain
-        screws = np.zeros((chain.parameters + 1, chain.bodies, 6))
-        columns = chain._coefficient[:, None] * self._screws[chain._element]
-        np.add.at(screws, (chain._driver, chain._body[chain._element]), columns)
-        return screws[:-1].reshape(chain.parameters, 6 * chain.bodies)
+        return self._chain._body_screws(self._screws)
 
     def _jacobian(self, axes: FloatArray, columns: IntArray | None) -> FloatArray:
         bodies, _, rows, n = axes.shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from theodolite.identification.completeness import Completeness
 from theodolite.identification.excitation import Excitation
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.result import Errors, HeldOut, Result
@@ -42,6 +43,22 @@ def excitation_data(excited: Excitation) -> dict[str, Any]:
         "starved": list(excited.starved),
         "hardly_moved": excited.still,
         "weakest": list(excited.weakest),
+    }
+
+
+def completeness_data(report: Completeness) -> dict[str, Any]:
+    """What a model can express, for ``identifiable --model --json``."""
+    return {
+        "measured": report.measured.value,
+        "complete": report.complete,
+        "minimal": report.minimal,
+        "exist": report.exist,
+        "expressed": report.expressed,
+        "formula": report.formula,
+        "missing": list(report.missing),
+        "essential": list(report.essential),
+        "redundant": list(report.redundant),
+        "suggested": {form: list(names) for form, names in report.suggested.items()},
     }
 
 

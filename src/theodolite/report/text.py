@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from theodolite.identification.completeness import Completeness
 from theodolite.identification.excitation import Excitation
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.result import Errors, Result
@@ -84,6 +85,30 @@ def show_identifiability(
             "[yellow]The gap is narrow: the rank is a matter of judgement. Measure configurations "
             "that differ more.[/yellow]"
         )
+
+
+def show_completeness(console: Console, report: Completeness) -> None:
+    """What a model can and cannot express."""
+    count = f"4 x {report.revolute} + 2 x {report.prismatic} + 6 = {report.formula}"
+    seen = f"of which positions show {report.exist}" if report.exist != report.formula else ""
+    console.print(f"[bold]Parameters that exist[/bold]: {count} {seen}".rstrip())
+    if report.complete:
+        console.print("[green]The model is complete.[/green]")
+    else:
+        console.print(
+            f"[yellow]The model is not complete: it expresses {report.expressed} of "
+            f"{report.exist}.[/yellow]"
+        )
+    for sentence in report.missing:
+        console.print(f"  {sentence}")
+    if report.minimal:
+        console.print("No parameter is redundant.")
+    else:
+        console.print(f"essential      {' '.join(report.essential)}")
+        console.print(f"redundant      {' '.join(report.redundant)}")
+    console.print("A complete and minimal set, as errors before each joint and at the tool:")
+    for form, names in report.suggested.items():
+        console.print(f"  {form:13}  {' '.join(names)}")
 
 
 def show_excitation(console: Console, excited: Excitation) -> None:

@@ -6,6 +6,7 @@ its models: KK with beta on parallel axes, general base and tool, without and wi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from rich.table import Table
 from theodolite import robots
 from theodolite.identification.identify import identifiable
 from theodolite.measure.catalogue import METHODS, method_named
+from theodolite.reproduce.figure import Figure
 
 #: Robot -> method -> expected rank without and with gains.
 EXPECTED = {
@@ -27,6 +29,9 @@ EXPECTED = {
         "scara": ((20, 24), (17, 21), (10, 13), (7, 10), (13, 16), (13, 16)),
     }.items()
 }
+
+
+TITLE = "Identifiable parameters without/with gains (Khalil & Lemoine 1996)"
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,19 @@ class Count:
         }
 
 
+def figures() -> list[Figure]:
+    """The counts as figures; the paper itself prints none."""
+    return [
+        Figure(
+            f"{count.robot}, {count.method}",
+            "-",
+            "/".join(map(str, count.expected)),
+            "/".join(map(str, count.found)),
+        )
+        for count in counts()
+    ]
+
+
 def counts(seed: int = 0) -> list[Count]:
     """Every robot and method, from random configurations."""
     table = []
@@ -68,24 +86,18 @@ def counts(seed: int = 0) -> list[Count]:
     return table
 
 
-def show(console: Console, table: list[Count]) -> None:
+def show(console: Console, found: Sequence[Figure]) -> None:
     """Robots down, methods across: ours, and the expected count where it differs."""
-    shown = Table(
-        title="Identifiable parameters without/with gains (Khalil & Lemoine 1996)",
-        title_justify="left",
-    )
+    shown = Table(title=TITLE, title_justify="left")
     shown.add_column("robot")
     for method in METHODS:
         shown.add_column(method, justify="right")
-    for robot in EXPECTED:
-        cells = []
-        for count in table:
-            if count.robot == robot:
-                cell = "/".join(map(str, count.found))
-                if not count.agrees:
-                    cell += f" [red](expected {'/'.join(map(str, count.expected))})[/red]"
-                cells.append(cell)
-        shown.add_row(robot, *cells)
+    cells = [
+        figure.ours if figure.agrees else f"[red]{figure.ours} (expected {figure.expected})[/red]"
+        for figure in found
+    ]
+    for number, robot in enumerate(EXPECTED):
+        shown.add_row(robot, *cells[number * len(METHODS) : (number + 1) * len(METHODS)])
     console.print(shown)
-    agree = sum(count.agrees for count in table)
-    console.print(f"{agree} of {len(table)} agree with the counts computed from the paper's models")
+    agree = sum(figure.agrees for figure in found)
+    console.print(f"{agree} of {len(found)} agree with the counts computed from the paper's models")
