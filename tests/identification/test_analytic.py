@@ -107,14 +107,32 @@ def test_the_papers_equations_vanish(measured: Measured, base: bool) -> None:
             assert np.abs(rest).max() < 1e-12 * max(1.0, np.abs(W).max()), relation
 
 
-def test_combined_errors_are_those_of_equation_30() -> None:
-    row = th.Row(th.Convention.DH, th.Joint.REVOLUTE, {"a": 0.3, "alpha": 0.7})
+def test_combined_errors_are_those_of_equations_30_to_32() -> None:
+    first = th.Row(th.Convention.DH, th.Joint.REVOLUTE, {"a": 0.3, "alpha": 0.7})
+    last = th.Row(th.Convention.DH, th.Joint.REVOLUTE, {"d": 0.2})
+    found = meggiolaro.relations(th.Robot.of("two", [first, last]), Measured.POSITION)
+    combined = meggiolaro.combined_errors(found)
     c, s = np.cos(0.7), np.sin(0.7)
-    combined = meggiolaro.combined_errors(2, row)
-    assert combined["e2y"] == pytest.approx({"e1z": s, "e1rz": 0.3 * c})
-    assert combined["e2z"] == pytest.approx({"e1z": c, "e1rz": -0.3 * s})
-    assert combined["e2ry"] == pytest.approx({"e1rz": s})
-    assert combined["e2rz"] == pytest.approx({"e1rz": c})
+    # Eq. 30 for link 1; e1x and e1y also gather what eq. 32 gives them.
+    assert combined["e1z"] == pytest.approx({"e0z": c, "e0rz": -0.3 * s})
+    assert combined["e1ry"] == pytest.approx({"e0rz": s})
+    assert combined["e1rz"] == pytest.approx({"e0rz": c})
+    assert combined["e1x"] == pytest.approx({"e1ry": 0.2})
+    assert combined["e1y"] == pytest.approx({"e0z": s, "e0rz": 0.3 * c, "e1rx": -0.2})
+
+
+def test_dh_errors_of_parallel_joints_add_up() -> None:
+    """Eqs. 14 and 15: offsets along and about parallel axes, lengths across a slide."""
+    rows = [
+        th.Row(th.Convention.DH, th.Joint.REVOLUTE, {"a": 0.3}),
+        th.Row(th.Convention.DH, th.Joint.REVOLUTE, {"a": 0.2, "alpha": 1.0}),
+        th.Row(th.Convention.DH, th.Joint.PRISMATIC, {"a": 0.1, "alpha": 0.5}),
+        th.Row(th.Convention.DH, th.Joint.REVOLUTE, {"a": 0.4, "alpha": 0.3}),
+    ]
+    robot = th.Robot.of("parallel", rows).with_priorities({"a3": 9})
+    relations = analytic(robot, Measured.POSE, base=True).regrouping()
+    assert relations["d2"] == pytest.approx({"d1": 1.0})
+    assert relations["a2"] == pytest.approx({"a3": 1.0})
 
 
 def test_the_papers_count_misses_coaxial_last_joints() -> None:

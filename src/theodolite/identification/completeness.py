@@ -13,7 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.identification.analytic import ZERO, Measured, Structure, analytic, candidates
+from theodolite.identification.analytic import (
+    ZERO,
+    Measured,
+    Structure,
+    analytic,
+    candidates,
+    combinations,
+)
 from theodolite.identification.identifiability import Identifiability
 from theodolite.model.chain import Skeleton
 from theodolite.model.conventions import Convention, Joint
@@ -52,6 +59,8 @@ class Completeness:
     #: Parameters that others can stand in for.
     redundant: tuple[str, ...]
     relations: tuple[str, ...]
+    #: In words, every combination of six errors per body that changes nothing.
+    combinations: tuple[str, ...]
     #: Complete and minimal sets of generalized errors, by Everett's three ways of choosing.
     suggested: dict[str, tuple[str, ...]]
 
@@ -89,8 +98,37 @@ def completeness(robot: Robot, measured: Measured = Measured.POSE) -> Completene
         tuple(name for name, other in zip(names, redundant, strict=True) if not other),
         tuple(name for name, other in zip(names, redundant, strict=True) if other),
         tuple(known.sentences()),
+        tuple(explained(robot, measured)),
         {form: suggestion(robot, measured, form) for form in FORMS},
     )
+
+
+def explained(robot: Robot, measured: Measured, *, base: bool = True) -> list[str]:
+    """Each redundant combination of generalized errors, and why it is one."""
+    model = converted(robot, Convention.GENERALIZED)
+    skeleton = model.chains[0].skeleton(model.values)
+    errors = [index for index, parameter in enumerate(model.parameters) if not parameter.gain]
+    names = [model.parameters[index].name for index in errors]
+    sentences = []
+    for combination in combinations(skeleton, measured, base=base):
+        values = np.linalg.solve(skeleton.screws[:, errors], combination.coefficients)
+        values /= values[np.argmax(np.abs(values))]
+        parts = [
+            (value, name) for value, name in zip(values, names, strict=True) if abs(value) > ZERO
+        ]
+        first = min(range(len(parts)), key=lambda place: parts[place][1])
+        value, name = parts.pop(first)
+        others = " ".join(
+            f"{'-' if other / value > 0 else '+'} {_number(abs(other / value))}{second}"
+            for other, second in parts
+        ).removeprefix("+ ")
+        effect = f"does what {others} does" if others else "does nothing"
+        sentences.append(f"{name} {effect}: {combination.reason}")
+    return sentences
+
+
+def _number(value: float) -> str:
+    return "" if abs(value - 1.0) < ZERO else f"{value:.6g} "
 
 
 def _redundant(matrix: FloatArray, known: Identifiability) -> list[bool]:

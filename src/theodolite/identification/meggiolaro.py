@@ -6,6 +6,7 @@ Errors are named as ours, e(i)x e(i)y e(i)z and turns ry rz rx, which are the pa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -106,13 +107,14 @@ def independent(robot: Robot, measured: Measured, *, base: bool = True) -> int:
     return 6 * (joints + (1 if base else 0)) - len(relations(robot, measured, base=base))
 
 
-def combined_errors(link: int, row: Row) -> dict[str, dict[str, float]]:
-    """The combined errors of eqs. 30-31: for each error of the link, what of the last one joins it.
+def combined_errors(found: Sequence[Relation]) -> dict[str, dict[str, float]]:
+    """The combined errors of eqs. 29-32: for each error, the redundant ones that join it.
 
-    ``{"e2y": {"e1z": sin alpha, "e1rz": a cos alpha}, ...}``.
+    ``{"e2y": {"e1z": sin alpha, "e1rz": a cos alpha}, ...}`` reads
+    ``e2y* = e2y + sin(alpha) e1z + a cos(alpha) e1rz``.
     """
     combined: dict[str, dict[str, float]] = {}
-    for relation in _of_link(link, row):
+    for relation in found:
         for name, value in relation.equals.items():
             if value:
                 combined.setdefault(name, {})[relation.error] = value

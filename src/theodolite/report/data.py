@@ -58,6 +58,7 @@ def completeness_data(report: Completeness) -> dict[str, Any]:
         "missing": list(report.missing),
         "essential": list(report.essential),
         "redundant": list(report.redundant),
+        "combinations": list(report.combinations),
         "suggested": {form: list(names) for form, names in report.suggested.items()},
     }
 

@@ -106,6 +106,9 @@ def show_completeness(console: Console, report: Completeness) -> None:
     else:
         console.print(f"essential      {' '.join(report.essential)}")
         console.print(f"redundant      {' '.join(report.redundant)}")
+    console.print("Of six errors per body, in frames with each joint about z:")
+    for sentence in report.combinations:
+        console.print(f"  {sentence}")
     console.print("A complete and minimal set, as errors before each joint and at the tool:")
     for form, names in report.suggested.items():
         console.print(f"  {form:13}  {' '.join(names)}")
