@@ -15,7 +15,6 @@ from theodolite.measure.dataset import Dataset
 from theodolite.reproduce import everett_models
 from theodolite.reproduce import meggiolaro as paper
 
-RANDOM_ROBOTS = 300
 METHODS = {Measured.POSE: th.Frame(), Measured.POSITION: th.Position()}
 
 
@@ -45,8 +44,19 @@ def jacobian(robot: th.Robot, measured: Measured, rng: np.random.Generator) -> n
 @pytest.mark.parametrize("base", [True, False])
 @pytest.mark.parametrize("measured", list(Measured))
 def test_three_roads_agree_on_random_robots(measured: Measured, base: bool) -> None:
-    rng = np.random.default_rng(17)
-    for _ in range(RANDOM_ROBOTS // 4):
+    assert_three_roads_agree(measured, base, seed=17, robots=75)
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("base", [True, False])
+@pytest.mark.parametrize("measured", list(Measured))
+def test_three_roads_agree_on_a_thousand_robots(measured: Measured, base: bool) -> None:
+    assert_three_roads_agree(measured, base, seed=99, robots=1000)
+
+
+def assert_three_roads_agree(measured: Measured, base: bool, *, seed: int, robots: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(robots):
         robot = meggiolaro.error_model(random_dh(rng))
         chosen = candidates(robot, base=base)
         parameters = [robot.parameters[index] for index in chosen]

@@ -1,6 +1,6 @@
 """GECARO's priority matrix: one row per frame, columns alpha d theta r beta K.
 
-A pose row has its errors x y z rx ry rz in these six places instead.
+A row of six errors has x y z rx ry rz in these places instead; its gain keeps its own priority.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from theodolite.errors import InputError
 from theodolite.io.writing import read_text
-from theodolite.model.parameters import COLUMNS
+from theodolite.model.parameters import COLUMNS, Parameter
 from theodolite.model.robot import Robot
 
 _WIDTH = len(COLUMNS)
@@ -25,7 +25,7 @@ def from_matrix(robot: Robot, matrix: Sequence[Any], where: str) -> dict[str, in
     for number, row in enumerate(matrix, start=1):
         if not isinstance(row, Sequence) or len(row) != _WIDTH:
             raise InputError(
-                f"row {number} of the priority matrix has {len(row)} entries",
+                f"row {number} of the priority matrix is {row!r}",
                 where=where,
                 allowed=shape,
             )
@@ -39,8 +39,16 @@ def from_matrix(robot: Robot, matrix: Sequence[Any], where: str) -> dict[str, in
     return {
         parameter.name: matrix[parameter.frame - robot.first_number][parameter.column]
         for parameter in robot.parameters
-        if parameter.frame - robot.first_number < len(robot.frames)
+        if _has_cell(robot, parameter)
     }
+
+
+def _has_cell(robot: Robot, parameter: Parameter) -> bool:
+    """Is there a place for the parameter? Not for targets, nor for gains of rows of six errors."""
+    row = parameter.frame - robot.first_number
+    if row >= len(robot.frames):
+        return False
+    return not (parameter.gain and robot.frames[row].convention.has_nominal)
 
 
 def to_matrix(robot: Robot, identifiable: Iterable[str]) -> list[list[int]]:
@@ -48,8 +56,8 @@ def to_matrix(robot: Robot, identifiable: Iterable[str]) -> list[list[int]]:
     kept = set(identifiable)
     matrix = [[0] * _WIDTH for _ in robot.frames]
     for parameter in robot.parameters:
-        row = parameter.frame - robot.first_number
-        if row < len(matrix) and parameter.name in kept:
+        if parameter.name in kept and _has_cell(robot, parameter):
+            row = parameter.frame - robot.first_number
             matrix[row][parameter.column] = robot.priority(parameter)
     return matrix
 

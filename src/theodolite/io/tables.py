@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,26 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from theodolite.arrays import FloatArray, IntArray
+from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
-from theodolite.io.units import ANGLES, LENGTHS, joint_units
+from theodolite.io.columns import QUATERNION, Columns, is_joint
+from theodolite.io.units import ANGLES, LENGTHS
 from theodolite.io.writing import read_text, write_text
-from theodolite.measure import rotations
 from theodolite.measure.dataset import Dataset
 from theodolite.model.conventions import Joint
 from theodolite.model.robot import Robot
 
-_JOINT = re.compile(r"q(\d+)(?:_(\w+))?$")
-_POINT = re.compile(r"(?:(\w+?)_)?([xyz])(?:_(\w+))?$")
-_TURN = re.compile(r"r([xyz])(?:_(\w+))?$")
-_QUATERNION = ("qw", "qx", "qy", "qz")
-_PLANE = re.compile(r"plane_(n[xyz]|h)(?:_(\w+))?$")
-_ALLOWED = (
-    "q1_deg ..., x_mm y_mm z_mm, p1_x_mm ..., qw qx qy qz, rx_deg ry_deg rz_deg, set, "
-    "plane_nx plane_ny plane_nz plane_h_mm"
-)
-#: How far a quaternion may be from unit length.
-UNIT_QUATERNION = 1e-3
 #: How far a reading may be beyond its limit before it is refused (radians, metres).
 LIMIT_MARGIN = 1e-6
 
@@ -149,7 +137,7 @@ class _Table:
         return _Table(path, tuple(names[number] for number in keep), values, numbers)
 
     def dataset(self, robot: Robot, *, check_limits: bool) -> Dataset:
-        found = _Columns(self, robot)
+        found = Columns(self, robot)
         data = Dataset(
             found.motors(),
             positions=found.positions(),
@@ -172,7 +160,7 @@ class _Table:
         row, joint = np.argwhere(outside)[0]
         revolute = robot.joint_types[joint] is Joint.REVOLUTE
         unit, factor = ("deg", ANGLES["deg"]) if revolute else ("mm", LENGTHS["mm"])
-        column = next(name for name in self.columns if _is_joint(name, joint + 1))
+        column = next(name for name in self.columns if is_joint(name, joint + 1))
         raise InputError(
             f"line {int(self.lines[row])}, column '{column}': joint {joint + 1} at "
             f"{readings[row, joint] / factor:.6g} {unit} is out of its limits "
@@ -191,11 +179,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_joint(name: str, number: int) -> bool:
-    match = _JOINT.match(name)
-    return match is not None and int(match.group(1)) == number
 
 
 def _numbers(
@@ -251,145 +234,6 @@ def _located_numbers(
     return np.array(values)
 
 
-class _Columns:
-    """The meaning of a table's columns for one robot."""
-
-    def __init__(self, table: _Table, robot: Robot) -> None:
-        self.table, self.robot = table, robot
-        self.joint: dict[int, FloatArray] = {}
-        self.point: dict[str, dict[str, FloatArray]] = {}
-        self.turn: dict[str, FloatArray] = {}
-        self.other: dict[str, FloatArray] = {}
-        self._check_joints()
-        for number, name in enumerate(table.columns):
-            self._sort(name, table.values[:, number])
-
-    def _check_joints(self) -> None:
-        """Another number of joints is the surest sign of another robot: say it first."""
-        for name in self.table.columns:
-            match = _JOINT.match(name)
-            if match and not 1 <= int(match.group(1)) <= self.robot.joints:
-                raise self._error(
-                    f"column '{name}': robot '{self.robot.name}' has {self.robot.joints} joints",
-                    remedy="The file may be of another robot",
-                )
-
-    def _sort(self, name: str, values: FloatArray) -> None:
-        if name in _QUATERNION or name == "set":
-            self.other[name] = values
-        elif match := _JOINT.match(name):
-            number = int(match.group(1))
-            units = joint_units(self.robot.joint_types[number - 1])
-            self.joint[number] = values * self._factor(name, match.group(2), units)
-        elif match := _PLANE.match(name):
-            units = LENGTHS if match.group(1) == "h" else {"": 1.0}
-            self.other[match.group(1)] = values * self._factor(name, match.group(2), units)
-        elif match := _TURN.match(name):
-            self.turn[match.group(1)] = values * self._factor(name, match.group(2), ANGLES)
-        elif match := _POINT.match(name):
-            target = match.group(1) or ""
-            factor = self._factor(name, match.group(3), LENGTHS)
-            self.point.setdefault(target, {})[match.group(2)] = values * factor
-        else:
-            raise self._error(
-                f"unknown column '{name}'", allowed=_ALLOWED, remedy=f"Add --ignore {name}"
-            )
-
-    def _factor(self, name: str, unit: str | None, units: dict[str, float]) -> float:
-        if (unit or "") not in units:
-            what = f"has the unit '{unit}'" if unit else "does not say its unit"
-            stem = name.removesuffix(f"_{unit}") if unit else name
-            allowed = [f"{stem}_{unit}" if unit else stem for unit in units]
-            raise self._error(f"column '{name}' {what}", allowed=allowed)
-        return units[unit or ""]
-
-    def motors(self) -> FloatArray:
-        missing = [n for n in range(1, self.robot.joints + 1) if n not in self.joint]
-        if missing:
-            kind = self.robot.joint_types[missing[0] - 1]
-            unit = "deg" if kind is Joint.REVOLUTE else "mm"
-            raise self._error(
-                f"column q{missing[0]}_{unit} is missing",
-                allowed=f"one column for each of the {self.robot.joints} joints",
-                remedy="The file may be of another robot",
-            )
-        return np.column_stack([self.joint[n] for n in range(1, self.robot.joints + 1)])
-
-    def targets(self) -> tuple[str, ...]:
-        return tuple(self.point) or ("",)
-
-    def positions(self) -> FloatArray | None:
-        if not self.point:
-            return None
-        for target, axes in self.point.items():
-            prefix = f"{target}_" if target else ""
-            self._complete([f"{prefix}{axis}_mm" for axis in "xyz" if axis not in axes])
-        return np.stack(
-            [np.column_stack([axes[axis] for axis in "xyz"]) for axes in self.point.values()],
-            axis=1,
-        )
-
-    def rotations(self) -> FloatArray | None:
-        if self.turn:
-            self._complete([f"r{axis}_deg" for axis in "xyz" if axis not in self.turn])
-            return rotations.exp(np.column_stack([self.turn[axis] for axis in "xyz"]))
-        if not any(name in self.other for name in _QUATERNION):
-            return None
-        self._complete([name for name in _QUATERNION if name not in self.other])
-        quaternions = np.column_stack([self.other[name] for name in _QUATERNION])
-        sizes = np.linalg.norm(quaternions, axis=1)
-        wrong = np.flatnonzero(np.abs(sizes - 1.0) > UNIT_QUATERNION)
-        if len(wrong):
-            raise self._error(
-                f"line {int(self.table.lines[wrong[0]])}, columns qw qx qy qz: the quaternion has "
-                f"length {sizes[wrong[0]]:.6g}",
-                allowed="unit quaternions",
-            )
-        from scipy.spatial.transform import Rotation
-
-        matrices: FloatArray = Rotation.from_quat(quaternions[:, [1, 2, 3, 0]]).as_matrix()
-        return matrices
-
-    def sets(self) -> IntArray | None:
-        if "set" not in self.other:
-            return None
-        labels = self.other["set"]
-        broken = np.flatnonzero(labels != np.round(labels))
-        if len(broken):
-            raise self._error(
-                f"line {int(self.table.lines[broken[0]])}, column 'set': {labels[broken[0]]}",
-                allowed="whole numbers",
-            )
-        return labels.astype(np.intp)
-
-    def planes(self) -> FloatArray | None:
-        names = ("nx", "ny", "nz", "h")
-        if not any(name in self.other for name in names):
-            return None
-        self._complete([f"plane_{name}" for name in names if name not in self.other])
-        planes = np.column_stack([self.other[name] for name in names])
-        sizes = np.linalg.norm(planes[:, :3], axis=1)
-        wrong = np.flatnonzero(np.abs(sizes - 1.0) > UNIT_QUATERNION)
-        if len(wrong):
-            raise self._error(
-                f"line {int(self.table.lines[wrong[0]])}, columns plane_nx plane_ny plane_nz: the "
-                f"normal has length {sizes[wrong[0]]:.6g}",
-                allowed="unit normals",
-            )
-        planes[:, :3] /= sizes[:, None]
-        return planes
-
-    def _complete(self, missing: list[str]) -> None:
-        if missing:
-            plural = "columns" if len(missing) > 1 else "column"
-            raise self._error(f"{plural} {', '.join(missing)} missing")
-
-    def _error(
-        self, what: str, *, allowed: str | Sequence[str] | None = None, remedy: str | None = None
-    ) -> InputError:
-        return InputError(what, where=str(self.table.path), allowed=allowed, remedy=remedy)
-
-
 def write_measurements(data: Dataset, robot: Robot, path: Path, *, force: bool = False) -> None:
     """Write measurements in degrees and millimetres, with all their digits."""
     names: list[str] = []
@@ -410,7 +254,7 @@ def write_measurements(data: Dataset, robot: Robot, path: Path, *, force: bool =
         from scipy.spatial.transform import Rotation
 
         quaternions = Rotation.from_matrix(data.rotations).as_quat()[:, [3, 0, 1, 2]]
-        names += _QUATERNION
+        names += QUATERNION
         columns += list(quaternions.T)
     if data.planes is not None:
         names += ["plane_nx", "plane_ny", "plane_nz", "plane_h_mm"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +29,26 @@ class Dataset:
     #: Where each row came from: line in the file.
     lines: IntArray | None = None
     name: str = "data"
+
+    def __post_init__(self) -> None:
+        shapes = {
+            "motors": (None,),
+            "positions": (len(self.targets), 3),
+            "rotations": (3, 3),
+            "sets": (),
+            "planes": (4,),
+            "lines": (),
+        }
+        for field, shape in shapes.items():
+            array = getattr(self, field)
+            if array is None:
+                continue
+            wanted = (len(self.motors), *shape)
+            found = np.shape(array)
+            pairs = zip(found, wanted, strict=False)
+            if len(found) != len(wanted) or any(w not in (None, f) for f, w in pairs):
+                text = " x ".join("n" if size is None else str(size) for size in wanted)
+                raise InputError(f"{field} have the shape {found}", where=self.name, allowed=text)
 
     def __len__(self) -> int:
         return len(self.motors)

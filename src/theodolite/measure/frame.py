@@ -30,12 +30,12 @@ class FrameProblem(GeometricProblem):
         full = self.full_values(values)
         sigmas = np.repeat([self.noise.position, self.noise.orientation], 3)
         for rows in slices(len(self.data)):
-            motion = self._motion(full, self.data.motors[rows])
+            motion = self._motion(full, self.data.motors[rows], self._target)
             error = self._error(motion, rows)
             bend = rotations.left_inverse(error[:, 3:])
             jacobian = _bent(motion.twist_jacobian(self._links), bend)
             white: FloatArray = 1.0 / sigmas
-            if self.noise.joint:
+            if self.noise.moves:
                 white = self._whitener(motion, sigmas, _bent(motion.twist_basis_jacobian(), bend))
             yield self._block(error, jacobian, white)
 
@@ -43,7 +43,7 @@ class FrameProblem(GeometricProblem):
         full = self.full_values(values)
         error = np.concatenate(
             [
-                self._error(self._motion(full, self.data.motors[rows]), rows)
+                self._error(self._motion(full, self.data.motors[rows], self._target), rows)
                 for rows in slices(len(self.data))
             ]
         )
@@ -51,6 +51,10 @@ class FrameProblem(GeometricProblem):
             "position": np.linalg.norm(error[:, :3], axis=1),
             "orientation": np.linalg.norm(error[:, 3:], axis=1),
         }
+
+    @property
+    def _target(self) -> int:
+        return self._target_index(self.data.targets[0])
 
     def _error(self, motion: Motion, rows: slice) -> FloatArray:
         if self.data.positions is None or self.data.rotations is None:
@@ -84,7 +88,12 @@ class Frame:
     ) -> Dataset:
         motors = random_motors(robot, points, rng)
         orientation, position = robot.poses(motors)
-        return Dataset(motors, positions=position[:, None], rotations=orientation)
+        return Dataset(
+            motors,
+            positions=position[:, None],
+            targets=robot.target_names[:1],
+            rotations=orientation,
+        )
 
     def points_for(self, robot: Robot) -> int:
         return max(12, len(robot.parameters) // 2)

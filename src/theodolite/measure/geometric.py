@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.errors import InputError
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
@@ -49,6 +50,7 @@ class GeometricProblem:
         self.parameters = tuple(everything[index] for index in self._columns)
         self.priorities = tuple(priorities[index] for index in self._columns)
         self._start = np.array([parameter.value for parameter in everything])
+        self._motor_noise = noise.motors(robot.joint_types)
 
     def full_values(self, values: FloatArray) -> FloatArray:
         """Values of all parameters, candidates and others."""
@@ -67,6 +69,18 @@ class GeometricProblem:
     def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
         """The Jacobian itself decides, unless a method says otherwise."""
         return None
+
+    def _target_index(self, name: str) -> int:
+        """Which of the robot's targets the data call by this name."""
+        known = self.robot.target_names
+        if name not in known:
+            raise InputError(
+                f"robot '{self.robot.name}' has no target '{name}'",
+                where=self.data.name,
+                allowed=[repr(target) for target in known],
+                remedy="Add the target to the robot file or locate it from the data",
+            )
+        return known.index(name)
 
     def _motion(self, full: FloatArray, motors: FloatArray, target: int = 0) -> Motion:
         chain = self.robot.chains[target]
@@ -95,9 +109,9 @@ class GeometricProblem:
 
     def _whitener(self, motion: Motion, sigmas: FloatArray, derivative: FloatArray) -> FloatArray:
         """Inverse Cholesky factor of sensor noise plus joint noise seen through the robot."""
-        if self.noise.joint == 0.0:
+        if not self.noise.moves:
             return 1.0 / sigmas
-        by_motor = self.robot.to_motors(derivative) * self.noise.joint
+        by_motor = self.robot.to_motors(derivative) * self._motor_noise
         covariance = by_motor @ by_motor.transpose(0, 2, 1) + np.diag(sigmas**2)
         return np.linalg.inv(np.linalg.cholesky(covariance))
 

@@ -134,7 +134,7 @@ class LinkProblem(GeometricProblem, ABC):
         """Whitened block of differences (sets, size - 1, width) and (p, width, sets, size - 1)."""
         sigmas = self._sigmas()
         J = jacobian
-        if self.noise.joint == 0.0:
+        if not self.noise.moves:
             e = np.einsum("ci,siw->wsc", contrast, error) / sigmas[:, None, None]
             J = J @ contrast.T / sigmas[:, None, None]
             columns = np.concatenate([J.reshape(len(J), -1), e.reshape(1, -1)])
@@ -151,7 +151,7 @@ class LinkProblem(GeometricProblem, ABC):
     ) -> FloatArray:
         """Inverse Cholesky factor of the differences' covariance, one matrix per set."""
         count, size = shape
-        by_motor = self.robot.to_motors(self._basis_derivative(motion)) * self.noise.joint
+        by_motor = self.robot.to_motors(self._basis_derivative(motion)) * self._motor_noise
         each = by_motor @ by_motor.transpose(0, 2, 1) + np.diag(sigmas**2)
         each = each.reshape(count, size, self.width, self.width)
         others = size - 1

@@ -100,7 +100,17 @@ def located(robot: Robot, data: Dataset) -> Robot:
             Target(name, (float(x), float(y), float(z)))
             for name, (x, y, z) in zip(data.targets, placement.targets, strict=True)
         )
-    return replace(robot, frames=(base, *rows), targets=targets)
+    placed = replace(robot, frames=(base, *rows), targets=targets)
+    return replace(placed, priorities=_renamed(robot, placed))
+
+
+def _renamed(robot: Robot, placed: Robot) -> dict[str, int]:
+    """The user's priorities under the names that the arm's parameters now have."""
+    first = robot.joint_rows[0] + robot.first_number
+    before = [p.name for p in robot.parameters if p.frame >= first]
+    after = [p.name for p in placed.parameters if p.frame >= 1]
+    names = dict(zip(before, after, strict=False))
+    return {names[name]: value for name, value in robot.priorities.items() if name in names}
 
 
 def _pose(placement: Placement) -> tuple[float, float, float, float, float, float]:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
+from theodolite.model.conventions import Joint
 
 
 @dataclass(frozen=True)
@@ -16,7 +23,24 @@ class Noise:
     position: float = 1e-4
     #: Of each component of a measured rotation, radians.
     orientation: float = 1e-4
-    #: Of each motor reading, radians (metres for prismatic joints).
+    #: Of the motor reading of each revolute joint, radians.
     joint: float = 0.0
+    #: Of the motor reading of each prismatic joint, metres.
+    slide: float = 0.0
     #: Are these known, or only their ratio? If not, the residuals set the scale.
     known: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("position", "orientation", "joint", "slide"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0.0):
+                raise InputError(f"{name} noise is {value}", allowed="finite numbers, not negative")
+
+    @property
+    def moves(self) -> bool:
+        """Are the joints noisy at all?"""
+        return self.joint > 0.0 or self.slide > 0.0
+
+    def motors(self, kinds: Sequence[Joint]) -> FloatArray:
+        """Standard deviation of each motor reading, by the kind of joint it drives."""
+        return np.array([self.joint if kind is Joint.REVOLUTE else self.slide for kind in kinds])

@@ -106,7 +106,7 @@ class _PlaneProblem(GeometricProblem, ABC):
         along = np.einsum("nip,ni->pn", motion.position_jacobian(self._links), normals)
         jacobian = np.concatenate([along, self._plane_columns(motion, full).T])
         white: FloatArray | float = 1.0 / self.noise.position
-        if self.noise.joint:
+        if self.noise.moves:
             by_basis = np.einsum("nib,ni->nb", motion.position_basis_jacobian(), normals)
             sigmas = np.array([self.noise.position])
             white = self._whitener(motion, sigmas, by_basis[:, None])

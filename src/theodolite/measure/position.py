@@ -31,7 +31,7 @@ class PositionProblem(GeometricProblem):
             for rows in slices(len(self.data)):
                 motion = self._motion(full, self.data.motors[rows], target)
                 white: FloatArray | float = 1.0 / self.noise.position
-                if self.noise.joint:
+                if self.noise.moves:
                     white = self._whitener(motion, sigmas, motion.position_basis_jacobian())
                 yield self._block(
                     motion.position - measured[rows], motion.position_jacobian(self._links), white
@@ -52,16 +52,8 @@ class PositionProblem(GeometricProblem):
         """The robot's index and the measurements of each target in the data."""
         if self.data.positions is None:
             raise InputError("the data hold no positions", where=self.data.name)
-        known = self.robot.target_names
         for number, name in enumerate(self.data.targets):
-            if name not in known:
-                raise InputError(
-                    f"robot '{self.robot.name}' has no target '{name}'",
-                    where=self.data.name,
-                    allowed=[repr(target) for target in known],
-                    remedy="Add the target to the robot file or locate it from the data",
-                )
-            yield known.index(name), self.data.positions[:, number]
+            yield self._target_index(name), self.data.positions[:, number]
 
 
 class Position:

@@ -69,7 +69,8 @@ def simulate(
     motors = exact.motors
     if exact.positions is None and (noise.position or noise.orientation):
         motors = motors + _contact_noise(robot, exact, noise, rng)
-    noisy = replace(exact, motors=motors + noise.joint * rng.standard_normal(motors.shape))
+    sigmas = noise.motors(robot.joint_types)
+    noisy = replace(exact, motors=motors + sigmas * rng.standard_normal(motors.shape))
     if exact.positions is not None:
         shift = noise.position * rng.standard_normal(exact.positions.shape)
         noisy = replace(noisy, positions=exact.positions + shift)

@@ -64,7 +64,7 @@ class Robot:
                 f"robot '{name}' has no joints", remedy="Give at least one row sigma 0 or 1"
             )
         reach = [np.pi if frame.joint is Joint.REVOLUTE else 1.0 for frame in moving]
-        return Robot(
+        robot = Robot(
             name=name,
             frames=rows,
             transmission=transmission or Transmission.of(len(moving)),
@@ -74,6 +74,17 @@ class Robot:
             priorities=dict(priorities or {}),
             source=source,
         )
+        robot._check_names()
+        return robot
+
+    def _check_names(self) -> None:
+        names = [parameter.name for parameter in self.parameters]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(
+                f"robot '{self.name}' has two parameters {', '.join(twice)}",
+                remedy="Rename the target whose coordinates they are",
+            )
 
     @cached_property
     def joint_rows(self) -> tuple[int, ...]:
