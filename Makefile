@@ -12,7 +12,7 @@ PIP = PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
 .PHONY: demo test lint bench clean
 
 demo: $(VENV)/.installed
-	$(VENV)/bin/theodolite demo --out demo
+	$(VENV)/bin/theodolite demo --out demo --force
 
 test: $(VENV)/.tested lint
 	$(VENV)/bin/python -m pytest -n 2

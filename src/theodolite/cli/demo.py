@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from theodolite.cli.options import SeedOption, console, generator
+from theodolite.cli.options import ForceOption, SeedOption, console, generator
 
 NAME = "demo"
 
@@ -19,6 +19,7 @@ def command(
         Path | None, typer.Option("--out", metavar="FOLDER", help="Keep the files in this folder.")
     ] = None,
     seed: SeedOption = 1,
+    force: ForceOption = False,
 ) -> None:
     """Simulate a robot with errors, measure and calibrate it, prove it on fresh configurations."""
     from theodolite import robots
@@ -30,6 +31,7 @@ def command(
     from theodolite.measure.simulate import ParameterErrors, perturbed, simulate
     from theodolite.report.text import show_errors, show_identifiability, show_result, show_robot
 
+    files = {} if out is None else _files(out, force=force)
     screen = console(json=False)
     rng = generator(seed)
     nominal, method = robots.load(robot), Position()
@@ -57,12 +59,26 @@ def command(
     gain = before["position"].rms / after["position"].rms
     screen.print(f"The calibrated robot is {gain:.0f} times as accurate as the nominal one.")
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        write_measurements(data, nominal, out / "measurements.csv", force=True)
-        write_measurements(fresh, nominal, out / "fresh.csv", force=True)
-        write_robot(result.robot, out / "calibrated.toml", force=True)
+        write_measurements(data, nominal, files["measurements.csv"], force=force)
+        write_measurements(fresh, nominal, files["fresh.csv"], force=force)
+        write_robot(result.robot, files["calibrated.toml"], force=force)
         screen.print(
             f"Files are in {out}: try  theodolite validate {out}/calibrated.toml {out}/fresh.csv"
         )
     if not result.good or gain < 1:
         raise typer.Exit(1)
+
+
+def _files(folder: Path, *, force: bool) -> dict[str, Path]:
+    """The files to write, checked before any work is done."""
+    from theodolite.errors import InputError
+    from theodolite.io.writing import check_writable
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be a folder: {error.strerror}", where=str(folder)) from error
+    names = ("measurements.csv", "fresh.csv", "calibrated.toml")
+    for name in names:
+        check_writable(folder / name, force=force)
+    return {name: folder / name for name in names}

@@ -31,7 +31,8 @@ def command(
     method: MethodOption,
     out: Annotated[Path, typer.Option("--out", metavar="F", help="The CSV file to write.")],
     points: Annotated[
-        int, typer.Option("--points", min=1, help="Measurements; for link methods, sets.")
+        int,
+        typer.Option("--points", min=1, max=10**7, help="Measurements; for link methods, sets."),
     ] = 50,
     per_set: Annotated[
         int, typer.Option("--per-set", min=2, help="Link methods: configurations per set.")
@@ -43,7 +44,10 @@ def command(
         float, typer.Option(min=0.0, help="Noise of each rotation component, mrad.")
     ] = 0.0,
     noise_joint_deg: Annotated[
-        float, typer.Option(min=0.0, help="Noise of the joints, deg (prismatic: mm).")
+        float, typer.Option(min=0.0, help="Noise of revolute joints, deg.")
+    ] = 0.0,
+    noise_slide_mm: Annotated[
+        float, typer.Option(min=0.0, help="Noise of prismatic joints, mm.")
     ] = 0.0,
     true: Annotated[
         str | None, typer.Option("--true", metavar="ROBOT", help="The true robot, if not ROBOT.")
@@ -78,6 +82,10 @@ def command(
     for path in (out, save_true):
         if path is not None:
             check_writable(path, force=force)
+    if save_true is not None and save_true.resolve() == out.resolve():
+        raise InputError("--out and --save-true are the same file", where=str(out))
+    if not np.isfinite([error_mm, error_mrad, error_gain]).all():
+        raise InputError("parameter errors must be finite", allowed="finite numbers")
     nominal = robot_named(robot)
     if true is not None and (error_mm or error_mrad or error_gain):
         raise InputError("--true and parameter errors exclude each other")
@@ -86,7 +94,13 @@ def command(
     subject = perturbed(nominal, errors, rng) if true is None else robot_named(true)
     if subject.joint_types != nominal.joint_types:
         raise InputError(f"'{true}' has other joints than '{robot}'")
-    noise = Noise(noise_mm * 1e-3, noise_mrad * 1e-3, float(np.radians(noise_joint_deg)), True)
+    noise = Noise(
+        position=noise_mm * 1e-3,
+        orientation=noise_mrad * 1e-3,
+        joint=float(np.radians(noise_joint_deg)),
+        slide=noise_slide_mm * 1e-3,
+        known=True,
+    )
     way = method_from(method, plane)
     with working(f"simulating {way.title}"):
         data = simulate(subject, way, points=points, rng=rng, noise=noise, per_set=per_set)

@@ -63,7 +63,10 @@ def command(
         float | None, typer.Option(min=0.0, help="Known noise of each rotation component, mrad.")
     ] = None,
     noise_joint_deg: Annotated[
-        float, typer.Option(min=0.0, help="Known noise of the joints, deg.")
+        float, typer.Option(min=0.0, help="Known noise of revolute joints, deg.")
+    ] = 0.0,
+    noise_slide_mm: Annotated[
+        float, typer.Option(min=0.0, help="Known noise of prismatic joints, mm.")
     ] = 0.0,
     plane: PlaneOption = None,
     start: Annotated[
@@ -111,7 +114,7 @@ def command(
             subject,
             recorded,
             way,
-            noise=_noise(noise_mm, noise_mrad, noise_joint_deg),
+            noise=_noise(noise_mm, noise_mrad, noise_joint_deg, noise_slide_mm),
             gains=gains,
             loss=_loss(loss),
             hold_out=hold_out,
@@ -148,12 +151,21 @@ def _started(robot: Robot, data: Dataset, method: Method, start: str) -> tuple[R
 
     if start not in ("auto", "nominal", "locate"):
         raise InputError(f"--start {start}", allowed="auto, nominal, locate")
-    if data.positions is None:
+    far = ELSEWHERE * robot.reach() or float("inf")
+    if method.name not in ("position", "frame"):
         if start == "locate":
             raise InputError("only measured positions can locate a robot", where=data.name)
+        error = summary(robot, data, method)["position"].rms
+        if error > far and start == "auto":
+            raise InputError(
+                f"the nominal '{robot.name}' is {1e3 * error:.0f} mm (rms) from what these "
+                "configurations should share",
+                where=data.name,
+                remedy="Check the sets or the plane and that the file is of this robot; "
+                "--start nominal tries all the same",
+            )
         return robot, False
     known = all(name in robot.target_names for name in data.targets)
-    far = ELSEWHERE * robot.reach()
     if start == "nominal" or (
         start == "auto" and known and summary(robot, data, method)["position"].rms <= far
     ):
@@ -186,7 +198,7 @@ def _check_enough(robot: Robot, data: Dataset, method: Method, *, gains: bool) -
         )
 
 
-def _noise(mm: float | None, mrad: float | None, joint_deg: float) -> Any:
+def _noise(mm: float | None, mrad: float | None, joint_deg: float, slide_mm: float) -> Any:
     import numpy as np
 
     from theodolite.errors import InputError
@@ -199,6 +211,7 @@ def _noise(mm: float | None, mrad: float | None, joint_deg: float) -> Any:
         position=default.position if mm is None else mm * 1e-3,
         orientation=default.orientation if mrad is None else mrad * 1e-3,
         joint=float(np.radians(joint_deg)),
+        slide=slide_mm * 1e-3,
         known=mm is not None,
     )
 

@@ -52,6 +52,10 @@ def _options(
 
 def run() -> None:
     """Run the command line and exit with its code; typer itself exits with 2 on wrong usage."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A terminal that cannot show a character shows a question mark.
+            stream.reconfigure(errors="replace")
     try:
         app()
     except TheodoliteError as error:

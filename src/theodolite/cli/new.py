@@ -57,8 +57,8 @@ def command(
         )
     if convention is not None:
         text = format_robot(_converted(parse_robot(text, source), convention))
+    robot = parse_robot(text, source)
     write_text(file, text, force=force)
-    robot = parse_robot(text, str(file))
     if json:
         print_json(
             {

@@ -71,7 +71,18 @@ def console(*, json: bool) -> Console:
 def print_json(data: dict[str, Any]) -> None:
     from json import dumps
 
-    typer.echo(dumps(data, indent=2, allow_nan=False))
+    typer.echo(dumps(_finite(data), indent=2, allow_nan=False))
+
+
+def _finite(data: Any) -> Any:
+    """The same data with null for what JSON cannot say: infinity and not-a-number."""
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    if isinstance(data, float) and not abs(data) < float("inf"):
+        return None
+    return data
 
 
 def working(message: str) -> Any:
@@ -87,11 +98,12 @@ def robot_named(text: str) -> Robot:
     from theodolite.errors import InputError
     from theodolite.io.robot_file import read_robot
     from theodolite.io.urdf import read_urdf
+    from theodolite.io.writing import exists
 
     path = Path(text)
     if path.suffix.lower() in (".urdf", ".xml"):
         return read_urdf(path)
-    if path.suffix or path.exists():
+    if path.suffix or exists(path):
         return read_robot(path)
     if text not in robots.NAMES:
         raise InputError(f"'{text}' is neither a file nor a built-in robot", allowed=robots.NAMES)
@@ -121,9 +133,9 @@ def parse_plane(text: str) -> FloatArray:
     except ValueError:
         values = np.empty(0)
     allowed = "a,b,c in 1/m (a x + b y + c z + 1 = 0) or nx,ny,nz,h_mm (n . P = h)"
-    if len(values) not in (3, 4) or not np.isfinite(values).all() or not values[:3].any():
-        raise InputError(f"--plane: {text!r} is not a plane", allowed=allowed)
     size = float(np.linalg.norm(values[:3]))
+    if len(values) not in (3, 4) or not np.isfinite(values).all() or not 1e-6 < size < 1e6:
+        raise InputError(f"--plane: {text!r} is not a plane", allowed=allowed)
     if len(values) == 3:
         return np.append(-values / size, 1.0 / size)
     return np.append(values[:3] / size, values[3] * 1e-3 / size)

@@ -42,6 +42,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say how well a robot predicts measurements it has not seen."""
+    from theodolite.errors import InputError
     from theodolite.identification.identify import fit_placement, summary
     from theodolite.measure.catalogue import method_for
     from theodolite.measure.locate import located
@@ -64,6 +65,8 @@ def command(
     better = None
     if nominal is not None:
         other = robot_named(nominal)
+        if other.joint_types != subject.joint_types:
+            raise InputError(f"'{nominal}' has other joints than '{robot}'")
         if recorded.positions is not None:
             other = fit_placement(located(other, recorded), recorded, way)
         reference = summary(other, recorded, way)

@@ -8,11 +8,18 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.errors import InputError
+from theodolite.errors import InputError, UnreachableError
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.loss import Loss
 from theodolite.identification.reduction import reduce
-from theodolite.identification.result import Errors, ErrorSummary, Estimate, HeldOut, Result
+from theodolite.identification.result import (
+    NEGLIGIBLE_ERROR,
+    Errors,
+    ErrorSummary,
+    Estimate,
+    HeldOut,
+    Result,
+)
 from theodolite.identification.solver import Progress, Solution, examine, solve
 from theodolite.identification.statistics import Statistics, statistics
 from theodolite.identification.threads import single_thread
@@ -44,8 +51,17 @@ def identifiable(
             rng = rng or np.random.default_rng(0)
             data = method.observe(robot, method.points_for(robot), rng, per_set=2)
         problem = method.problem(robot, data, noise=Noise(), gains=gains)
+        _check_candidates(problem)
         values = np.array([parameter.value for parameter in problem.parameters])
         return examine(problem, values, reduce(problem, values, Loss()))
+
+
+def _check_candidates(problem: CalibrationProblem) -> None:
+    if not problem.parameters:
+        raise InputError(
+            "every parameter has priority 0, so there is nothing to identify",
+            remedy="Give some parameters a positive priority",
+        )
 
 
 def deviations(robot: Robot, data: Dataset, method: Method) -> dict[str, FloatArray]:
@@ -99,12 +115,12 @@ def identify(
         )
         return with_gains if _clearly_better(with_gains, without) else without
     noise = noise or Noise()
+    if not len(data):
+        raise InputError("there are no measurements", where=data.name)
+    if not 0.0 <= hold_out < 1.0:
+        raise InputError(f"hold_out is {hold_out}", allowed="0 to less than 1")
     problem = method.problem(robot, data, noise=noise, gains=gains)
-    if not problem.parameters:
-        raise InputError(
-            "every parameter has priority 0, so there is nothing to identify",
-            remedy="Give some parameters a positive priority",
-        )
+    _check_candidates(problem)
     solution = solve(problem, loss=loss, progress=progress)
     judged = None
     if hold_out > 0:
@@ -125,6 +141,7 @@ def identify(
         before=summary(robot, data, method),
         after=summary(calibrated, data, method),
         held_out=judged,
+        expected_rank=_expected_rank(robot, method, gains),
         found=problem.found(solution.values),
         provenance=dict(provenance or {}),
     )
@@ -140,8 +157,8 @@ def fit_placement(robot: Robot, data: Dataset, method: Method) -> Robot:
     # Offsets of the joints are links here; what places base and tool counts whatever the user said.
     placing = {parameter.name: 2 for parameter in robot.parameters if parameter.name not in links}
     placed = robot.with_priorities({**links, **placing})
-    result = identify(placed, data, method, hold_out=0.0)
-    return robot.with_values(result.robot.values)
+    problem = method.problem(placed, data, noise=Noise())
+    return robot.with_values(problem.calibrated(solve(problem).values).values)
 
 
 def _clearly_better(one: Result, other: Result) -> bool:
@@ -150,9 +167,17 @@ def _clearly_better(one: Result, other: Result) -> bool:
         return False
     return all(
         one.held_out.calibrated[quantity].rms
-        < (1.0 - CLEARLY) * other.held_out.calibrated[quantity].rms
+        < (1.0 - CLEARLY) * other.held_out.calibrated[quantity].rms - NEGLIGIBLE_ERROR
         for quantity in other.held_out.calibrated
     )
+
+
+def _expected_rank(robot: Robot, method: Method, gains: bool) -> int | None:
+    """What the method could determine; None where this robot cannot show it."""
+    try:
+        return identifiable(robot, method, gains=gains).rank
+    except UnreachableError:
+        return None
 
 
 def split(

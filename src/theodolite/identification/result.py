@@ -15,6 +15,13 @@ from theodolite.identification.statistics import Statistics
 from theodolite.model.parameters import Unit
 from theodolite.model.robot import Robot
 
+#: Errors below this are rounding, metres and radians.
+NEGLIGIBLE_ERROR = 1e-10
+#: A length that changes by more than this part of the reach, or an angle by more than this many
+#: radians, means that the data are of another robot or of another kind than was said.
+IMPLAUSIBLE_LENGTH = 0.1
+IMPLAUSIBLE_ANGLE = 0.5
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -64,9 +71,10 @@ class HeldOut:
 
     @property
     def better(self) -> bool:
-        """Is the calibrated robot better than the nominal one there?"""
+        """Is the calibrated robot better than the nominal one there, or both exact?"""
         return all(
-            self.calibrated[quantity].rms < self.nominal[quantity].rms for quantity in self.nominal
+            self.calibrated[quantity].rms < max(self.nominal[quantity].rms, NEGLIGIBLE_ERROR)
+            for quantity in self.nominal
         )
 
 
@@ -86,6 +94,8 @@ class Result:
     before: Errors
     after: Errors
     held_out: HeldOut | None
+    #: How many parameters the method determines, given any data it wants; None if unknown.
+    expected_rank: int | None = None
     #: What the method found besides the robot, such as the plane.
     found: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -100,8 +110,42 @@ class Result:
 
     @property
     def good(self) -> bool:
-        """Converged, well determined, and better than nominal on unseen data."""
-        return self.status.good and (self.held_out is None or self.held_out.better)
+        """Converged, well determined, plausible, and better than nominal on unseen data."""
+        return self.status.good and not self.doubts()
+
+    def doubts(self) -> list[str]:
+        """In words, every reason not to trust a result that has converged."""
+        found = []
+        if self.expected_rank is not None and self.rank < self.expected_rank:
+            found.append(
+                f"The data determine only {self.rank} of {self.expected_rank} parameters: they are "
+                "not exciting enough. See: theodolite identifiable --data"
+            )
+        if self.statistics.degrees_of_freedom < 1:
+            found.append("There are no more equations than parameters, so nothing checks the fit.")
+        changed = self._implausible()
+        if changed:
+            found.append(
+                f"{', '.join(changed)} changed more than any error of a real robot: the data may "
+                "be of another robot, or the plane or the sets not what they should be."
+            )
+        if self.held_out is not None and not self.held_out.better:
+            found.append(
+                "The calibrated robot is not better than the nominal one on held-out data."
+            )
+        return found
+
+    def _implausible(self) -> list[str]:
+        limits = {
+            Unit.METRE: IMPLAUSIBLE_LENGTH * self.nominal.reach(),
+            Unit.RADIAN: IMPLAUSIBLE_ANGLE,
+            Unit.ONE: IMPLAUSIBLE_ANGLE,
+        }
+        return [
+            estimate.name
+            for estimate in self.estimates
+            if abs(estimate.identified - estimate.nominal) > limits.get(estimate.unit, np.inf)
+        ]
 
     def estimate(self, name: str) -> Estimate:
         return next(estimate for estimate in self.estimates if estimate.name == name)

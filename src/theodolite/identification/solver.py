@@ -7,7 +7,7 @@ fewer identifiable parameters than a millimetre away, and a set computed once wo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -45,6 +45,8 @@ SINGULAR = 1e-13
 MAX_DAMPING = 1e8
 #: Beyond this condition number of the scaled base columns, intervals span orders of magnitude.
 ILL_CONDITIONED = 1e5
+#: Residuals this small, in standard deviations, are exact: there is nothing to bear.
+NEGLIGIBLE_SCALE = 1e-9
 #: Reweighting ends when the robust scale changes by less.
 SCALE_TOLERANCE = 1e-3
 
@@ -107,13 +109,21 @@ def solve(
         solution = _descend(problem, start, Loss(), max_iterations, progress)
         if loss.is_squared:
             return solution
+        trace = list(solution.trace)
+        previous = np.inf
         for _ in range(10):
             scaled = loss.scaled_to(solution.reduction.sizes)
-            previous = solution.loss.scale if not solution.loss.is_squared else np.inf
+            if scaled.scale < NEGLIGIBLE_SCALE:
+                break
             solution = _descend(problem, solution.values, scaled, max_iterations, progress)
+            trace += [
+                replace(step, number=len(trace) + number)
+                for number, step in enumerate(solution.trace[1:])
+            ]
             if abs(scaled.scale / previous - 1) < SCALE_TOLERANCE:
                 break
-        return solution
+            previous = scaled.scale
+        return replace(solution, trace=tuple(trace))
 
 
 def examine(

@@ -21,6 +21,6 @@ def provenance(files: Sequence[Path], **options: Any) -> dict[str, Any]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
-        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
+        "files": {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
         "options": options,
     }

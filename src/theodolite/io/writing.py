@@ -11,19 +11,32 @@ from theodolite.errors import InputError
 
 def check_writable(path: Path, *, force: bool) -> None:
     """Refuse, before any work is done, an output that exists or has nowhere to go."""
-    if path.is_dir():
+    if exists(path) and path.is_dir():
         raise InputError("is a folder, not a file", where=str(path))
-    if path.exists() and not force:
+    if os.path.lexists(path) and not force:
         raise InputError(
             "exists already", where=str(path), remedy="Choose another name or add --force"
         )
     if not path.parent.is_dir():
         raise InputError("its folder does not exist", where=str(path), remedy="Make it first")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InputError("its folder cannot be written to", where=str(path))
+
+
+def exists(path: Path) -> bool:
+    """Is there such a file? Names that no file can have are refused."""
+    try:
+        return path.exists()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot be looked at: {reason}", where=f"{str(path)[:80]}") from error
 
 
 def write_text(path: Path, text: str, *, force: bool = False) -> None:
     """Write beside the target and rename, so that the file is there whole or not at all."""
     check_writable(path, force=force)
+    # A link is written through, not replaced.
+    path = path.resolve()
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
@@ -35,6 +48,9 @@ def write_text(path: Path, text: str, *, force: bool = False) -> None:
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)
         Path(name).replace(path)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise InputError(f"cannot be written: {error.strerror}", where=str(path)) from error
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

@@ -94,6 +94,7 @@ def result_data(result: Result) -> dict[str, Any]:
     return {
         "status": result.status.name.lower(),
         "message": result.status.value,
+        "doubts": result.doubts(),
         "method": result.method,
         "iterations": result.iterations,
         "rows": result.rows,

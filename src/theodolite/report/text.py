@@ -187,14 +187,14 @@ def show_result(console: Console, result: Result) -> None:
             f"plane: normal ({normal}), {1e3 * plane['distance_m']:.4f} mm from the origin"
         )
     show_errors(console, "All measurements", {"nominal": result.before, "calibrated": result.after})
-    if result.held_out is None:
-        console.print("Too few measurements to hold any out: the error on new ones is unknown.")
-        return
     held = result.held_out
-    show_errors(
-        console,
-        f"Held out ({held.groups} not used in this fit)",
-        {"nominal": held.nominal, "calibrated": held.calibrated},
-    )
-    if not held.better:
-        console.print("[yellow]The calibrated robot is not better on held-out data.[/yellow]")
+    if held is None:
+        console.print("Nothing was held out: the error on new measurements is unknown.")
+    else:
+        show_errors(
+            console,
+            f"Held out ({held.groups} not used in this fit)",
+            {"nominal": held.nominal, "calibrated": held.calibrated},
+        )
+    for doubt in result.doubts():
+        console.print(f"[yellow]{doubt}[/yellow]")
