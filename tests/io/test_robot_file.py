@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,8 @@ def test_random_robots_reload_identically(robot: th.Robot) -> None:
 @pytest.mark.parametrize("name", th.robots.NAMES)
 def test_built_in_robots_reload_identically(name: str, tmp_path: Path) -> None:
     robot = th.robots.load(name).with_priorities({"K1": 0})
-    robot = robot.with_targets([th.Target('ball "1" \\ \u00e9', (0.1, 1 / 3, -0.2))])
+    robot = replace(robot, name='arm "1" \\ \u00e9', source="tab\tand [/bold]")
+    robot = robot.with_targets([th.Target("ball1", (0.1, 1 / 3, -0.2))])
     th.write_robot(robot, tmp_path / "robot.toml")
     assert_identical(th.read_robot(tmp_path / "robot.toml"), robot)
 

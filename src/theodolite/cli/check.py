@@ -72,7 +72,8 @@ def _check_data(screen: Any, path: Path, robot: Any) -> dict[str, Any]:
     method = method_for(data)
     screen.print(
         f"{path}: {len(data)} configurations of {robot.name} with "
-        f"{', '.join(holds) or 'joints only'}; method {method}"
+        f"{', '.join(holds) or 'joints only'}; method {method}",
+        markup=False,
     )
     parts = ", ".join(f"q{joint + 1} {100 * part:.0f} %" for joint, part in enumerate(moved))
     screen.print(f"  part of each joint's range that is used: {parts}")

@@ -123,6 +123,7 @@ def command(
         )
         return
     screen = console(json=False)
-    screen.print(f"wrote {out}: {len(data)} configurations of {subject.name}, {way.title}")
+    wrote = f"wrote {out}: {len(data)} configurations of {subject.name}, {way.title}"
+    screen.print(wrote, markup=False)
     if save_true is not None:
-        screen.print(f"wrote {save_true}: the robot that was measured")
+        screen.print(f"wrote {save_true}: the robot that was measured", markup=False)

@@ -136,7 +136,7 @@ def command(
         screen.print("Base and targets were placed by the data first; 'nominal' below has them.")
     show_result(screen, result)
     if out is not None:
-        screen.print(f"wrote {out}")
+        screen.print(f"wrote {out}", markup=False)
     if json:
         print_json({**result_data(result), "located": moved})
     if not result.good:

@@ -32,6 +32,7 @@ def command(
     """Make a robot file to edit and calibrate."""
     from theodolite import robots
     from theodolite.errors import InputError
+    from theodolite.identification.completeness import completeness
     from theodolite.io.dh_table import read_dh_table
     from theodolite.io.robot_file import format_robot, parse_robot, read_robot
     from theodolite.io.urdf import read_urdf
@@ -71,7 +72,9 @@ def command(
         return
     screen = console(json=False)
     show_robot(screen, robot)
-    screen.print(f"wrote {file}")
+    for sentence in completeness(robot).missing:
+        screen.print(f"[yellow]Not complete: {sentence}[/yellow]")
+    screen.print(f"wrote {file}", markup=False)
 
 
 def _converted(robot: Robot, convention: str) -> Robot:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -25,6 +25,8 @@ _ALLOWED = (
     "q1_deg ..., x_mm y_mm z_mm, p1_x_mm ..., qw qx qy qz, rx_deg ry_deg rz_deg, set, "
     "plane_nx plane_ny plane_nz plane_h_mm"
 )
+#: Labels of sets beyond this are no longer told apart as numbers.
+LARGEST_LABEL = 9e15
 #: How far a quaternion may be from unit length.
 UNIT_QUATERNION = 1e-3
 
@@ -62,6 +64,13 @@ class Columns:
         self._check_joints()
         for number, name in enumerate(table.columns):
             self._sort(name, table.values[:, number])
+        if self.turn and any(name in self.other for name in QUATERNION):
+            raise self._error("orientations are given twice, as quaternions and rotation vectors")
+
+    def _put(self, place: dict[Any, FloatArray], key: Any, name: str, values: FloatArray) -> None:
+        if key in place:
+            raise self._error(f"column '{name}' gives again what another column gives")
+        place[key] = values
 
     def _check_joints(self) -> None:
         """Another number of joints is the surest sign of another robot: say it first."""
@@ -79,16 +88,19 @@ class Columns:
         elif match := _JOINT.match(name):
             number = int(match.group(1))
             units = joint_units(self.robot.joint_types[number - 1])
-            self.joint[number] = values * self._factor(name, match.group(2), units)
+            values = values * self._factor(name, match.group(2), units)
+            self._put(self.joint, number, name, values)
         elif match := _PLANE.match(name):
             units = LENGTHS if match.group(1) == "h" else {"": 1.0}
-            self.other[match.group(1)] = values * self._factor(name, match.group(2), units)
+            values = values * self._factor(name, match.group(2), units)
+            self._put(self.other, match.group(1), name, values)
         elif match := _TURN.match(name):
-            self.turn[match.group(1)] = values * self._factor(name, match.group(2), ANGLES)
+            values = values * self._factor(name, match.group(2), ANGLES)
+            self._put(self.turn, match.group(1), name, values)
         elif match := _POINT.match(name):
             target = match.group(1) or ""
-            factor = self._factor(name, match.group(3), LENGTHS)
-            self.point.setdefault(target, {})[match.group(2)] = values * factor
+            values = values * self._factor(name, match.group(3), LENGTHS)
+            self._put(self.point.setdefault(target, {}), match.group(2), name, values)
         else:
             raise self._error(
                 f"unknown column '{name}'", allowed=_ALLOWED, remedy=f"Add --ignore {name}"
@@ -153,11 +165,11 @@ class Columns:
         if "set" not in self.other:
             return None
         labels = self.other["set"]
-        broken = np.flatnonzero(labels != np.round(labels))
+        broken = np.flatnonzero((labels != np.round(labels)) | (np.abs(labels) >= LARGEST_LABEL))
         if len(broken):
             raise self._error(
                 f"line {int(self.table.lines[broken[0]])}, column 'set': {labels[broken[0]]}",
-                allowed="whole numbers",
+                allowed="whole numbers below 9e15",
             )
         return labels.astype(np.intp)
 

@@ -2,18 +2,19 @@
 
 Columns: ``sigma`` (0, 1 or 2; 0 if absent) and, with a unit behind each name,
 theta, d, a, alpha for classical DH, or alpha, d, theta, r (and beta) for KK. A column ``r``
-tells the two apart. ``qmin`` and ``qmax`` are optional. The robot gets a six-parameter base
+tells the two apart. ``qmin`` and ``qmax`` are optional; a table with hinges and slides has each
+in both kinds of unit. The robot gets a six-parameter base
 and tool.
 """
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import numpy as np
 
 from theodolite.errors import InputError
+from theodolite.io.cells import header, row
 from theodolite.io.units import ANGLES, LENGTHS, joint_units
 from theodolite.io.writing import read_text
 from theodolite.model.conventions import Convention, Joint, Row
@@ -23,16 +24,19 @@ from theodolite.model.robot import Robot
 def read_dh_table(path: Path | str) -> Robot:
     """A robot from a CSV table."""
     path = Path(path)
-    lines = csv.DictReader(read_text(path).splitlines(), skipinitialspace=True)
-    fields = [name.strip() for name in lines.fieldnames or []]
-    if not fields:
+    text = [(n, line) for n, line in enumerate(read_text(path).splitlines(), 1) if line.strip()]
+    if not text:
         raise InputError("is empty", where=str(path))
+    fields = header(text[0][1], path, text[0][0])
     symbols = {name.partition("_")[0] for name in fields}
     convention = Convention.KK if "r" in symbols else Convention.DH
     _check_columns(fields, convention, path)
     table = _Table(path, fields, convention)
-    rows = [table.row(entry, number) for number, entry in enumerate(lines, start=2)]
-    moving = [row for row in rows if row[0].joint is not Joint.FIXED]
+    rows = [
+        table.row(dict(zip(fields, row(line, path, number, fields), strict=True)), number)
+        for number, line in text[1:]
+    ]
+    moving = [entry for entry in rows if entry[0].joint is not Joint.FIXED]
     if not moving:
         raise InputError(
             "the table has no joints", where=str(path), remedy="Give some row sigma 0 or 1"
@@ -41,7 +45,7 @@ def read_dh_table(path: Path | str) -> Robot:
     base, tool = (Row(Convention.POSE, Joint.FIXED) for _ in range(2))
     return Robot.of(
         path.stem,
-        [base, *(row for row, _ in rows), tool],
+        [base, *(entry for entry, _ in rows), tool],
         lower=limits[:, 0],
         upper=limits[:, 1],
         source=f"{convention.value} table {path.name}",
@@ -82,7 +86,9 @@ class _Table:
 
     def __init__(self, path: Path, fields: list[str], convention: Convention) -> None:
         self.path, self.convention = path, convention
-        self.columns = {name.partition("_")[0]: name for name in fields}
+        self.columns: dict[str, list[str]] = {}
+        for name in fields:
+            self.columns.setdefault(name.partition("_")[0], []).append(name)
 
     def row(self, entry: dict[str, str], number: int) -> tuple[Row, tuple[float, float]]:
         sigma = entry.get("sigma", "0")
@@ -107,12 +113,13 @@ class _Table:
     def _number(
         self, entry: dict[str, str], symbol: str, line: int, units: dict[str, float]
     ) -> float:
-        column = self.columns[symbol]
+        columns = self.columns[symbol]
+        fitting = [name for name in columns if name.partition("_")[2] in units]
+        if len(fitting) != 1:
+            what = "has the wrong kind of unit" if not fitting else "is given twice"
+            raise InputError(f"column '{columns[0]}' {what}", where=str(self.path), allowed=units)
+        column = fitting[0]
         unit = column.partition("_")[2]
-        if unit not in units:
-            raise InputError(
-                f"column '{column}' has the wrong kind of unit", where=str(self.path), allowed=units
-            )
         text = entry.get(column)
         try:
             value = float(text or "")

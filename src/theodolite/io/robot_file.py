@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,10 @@ from theodolite.model.robot import Robot, Target
 from theodolite.model.transmission import Transmission
 
 FORMAT = "theodolite robot 1"
+#: No length, angle or gain of a robot is larger, in any unit.
+LARGEST_NUMBER = 1e12
+#: Names that can stand in a column of a measurement file.
+_TARGET_NAME = re.compile(r"(?!q\d)[A-Za-z][A-Za-z0-9]*$")
 _VECTORS = ["Offset", "Qmin", "Qmax"]
 _TOP = ["format", "name", "source", "units", "convention", "frames", *_VECTORS, "Com", "Coa"]
 _TOP += ["priorities", "targets"]
@@ -35,7 +40,7 @@ def parse_robot(text: str, where: str) -> Robot:
     """A robot from the text of its file; ``where`` names it in errors."""
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         raise InputError(
             f"is not a whole robot file: {error}",
             where=where,
@@ -94,7 +99,7 @@ class _Reader:
         if convention.has_nominal:
             allowed += ["xyz", "rpy"]
         self._check_keys(entry, allowed, place)
-        if entry.get("sigma") not in (0, 1, 2):
+        if type(entry.get("sigma")) is not int or entry["sigma"] not in (0, 1, 2):
             raise self._error(
                 f"{place}: sigma is {entry.get('sigma')!r}",
                 allowed="0 (revolute), 1 (prismatic), 2 (fixed)",
@@ -190,9 +195,13 @@ class _Reader:
         if key not in self.content:
             return None
         try:
-            matrix = np.array(self.content[key], dtype=np.float64)
-        except (TypeError, ValueError) as error:
+            matrix = np.array(self.content[key], dtype=np.float64, ndmin=2)
+        except (TypeError, ValueError, OverflowError) as error:
             raise self._error(f"{key} is not a matrix of numbers") from error
+        if not np.isfinite(matrix).all() or any(
+            isinstance(item, str | bool) for row in self.content[key] for item in row
+        ):
+            raise self._error(f"{key} is not a matrix of finite numbers")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) not in sizes:
             shapes = " or ".join(f"{size} x {size}" for size in sizes)
             raise self._error(f"{key} is {' x '.join(map(str, matrix.shape))}", allowed=shapes)
@@ -208,6 +217,11 @@ class _Reader:
             if not isinstance(entry, dict) or "name" not in entry:
                 raise self._error(f"{place} has no name")
             self._check_keys(entry, ["name", "xyz"], place)
+            if not _TARGET_NAME.match(str(entry["name"])):
+                raise self._error(
+                    f"{place}: the name {entry['name']!r}",
+                    allowed="letters and digits, a letter first, and not like q1",
+                )
             point = self._triple(entry.get("xyz"), f"{place}, xyz", self.length)
             targets.append(Target(str(entry["name"]), point))
         return targets
@@ -216,10 +230,12 @@ class _Reader:
         given = self.content.get("priorities", {})
         if isinstance(given, list):
             return from_matrix(robot, given, self.where)
+        if not isinstance(given, dict):
+            raise self._error("priorities is neither a table nor a matrix")
         names = [parameter.name for parameter in robot.parameters]
         self._check_keys(given, names, "priorities")
         for name, value in given.items():
-            if not isinstance(value, int) or value < 0:
+            if type(value) is not int or value < 0:
                 raise self._error(
                     f"the priority of {name} is {value!r}",
                     allowed="whole numbers; 0 means never identify",
@@ -233,7 +249,7 @@ class _Reader:
                 f"does not say its unit of {quantity}",
                 remedy='Add: units = { length = "mm", angle = "deg" }',
             )
-        if units[quantity] not in factors:
+        if not isinstance(units[quantity], str) or units[quantity] not in factors:
             raise self._error(f"the unit of {quantity} is {units[quantity]!r}", allowed=factors)
         return factors[units[quantity]]
 
@@ -253,9 +269,13 @@ class _Reader:
     def _number(self, value: Any, place: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self._error(f"{place} is {value!r}, not a number")
-        if not np.isfinite(value):
-            raise self._error(f"{place} is {value}", allowed="finite numbers")
-        return float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = float("inf")
+        if not abs(number) < LARGEST_NUMBER:
+            raise self._error(f"{place} is {number}", allowed=f"numbers below {LARGEST_NUMBER:g}")
+        return number
 
     def _check_keys(self, entry: Mapping[str, Any], allowed: Sequence[str], place: str) -> None:
         for key in entry:

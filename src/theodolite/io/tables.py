@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
+from theodolite.io.cells import header, row
 from theodolite.io.columns import QUATERNION, Columns, is_joint
 from theodolite.io.units import ANGLES, LENGTHS
 from theodolite.io.writing import read_text, write_text
@@ -29,8 +29,8 @@ from theodolite.measure.dataset import Dataset
 from theodolite.model.conventions import Joint
 from theodolite.model.robot import Robot
 
-#: How far a reading may be beyond its limit before it is refused (radians, metres).
-LIMIT_MARGIN = 1e-6
+#: How far a reading may be beyond its limit, as part of the range: gains and noise move it there.
+LIMIT_MARGIN = 0.02
 
 
 def read_measurements(
@@ -48,15 +48,28 @@ def read_measurements(
     names the columns of files without a header. Several files without a ``set`` column are one
     set each.
     """
+    paths = [Path(path) for path in paths]
+    if not paths:
+        raise InputError("no measurement files were given")
     tables = [_Table.read(path, columns, ignore) for path in paths]
     parts = [table.dataset(robot, check_limits=check_limits) for table in tables]
-    if len(parts) > 1 and all(part.sets is None for part in parts):
-        parts = [
-            replace(part, sets=np.full(len(part), number)) for number, part in enumerate(parts)
-        ]
+    if len(parts) > 1 and "sets" in needs:
+        parts = _apart(parts)
     data = _joined(parts, paths)
     _check_needs(data, robot, needs)
     return data
+
+
+def _apart(parts: list[Dataset]) -> list[Dataset]:
+    """Sets that stay apart: equal labels in two files are two sets, a file without is one."""
+    labelled = []
+    used = 0
+    for part in parts:
+        labels = np.zeros(len(part), dtype=np.intp) if part.sets is None else part.sets
+        numbers = np.unique(labels, return_inverse=True)[1]
+        labelled.append(replace(part, sets=used + numbers))
+        used += int(numbers.max()) + 1
+    return labelled
 
 
 def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
@@ -118,7 +131,7 @@ class _Table:
                 start += 1
             if start == len(lines):
                 raise InputError("is empty", where=str(path))
-            columns = [name.strip() for name in next(csv.reader([lines[start]]))]
+            columns = header(lines[start], path, start + 1)
             if all(_is_number(name) for name in columns):
                 raise InputError(
                     "has no header",
@@ -127,9 +140,6 @@ class _Table:
                 )
             start += 1
         names = tuple(columns)
-        for name in names:
-            if names.count(name) > 1:
-                raise InputError(f"column '{name}' appears twice", where=str(path))
         keep = [number for number, name in enumerate(names) if name not in ignore]
         values, numbers = _numbers(lines[start:], start + 1, names, keep, path)
         if not len(values):
@@ -154,7 +164,8 @@ class _Table:
 
     def _check_limits(self, data: Dataset, robot: Robot) -> None:
         readings = robot.readings(data.motors)
-        outside = (readings < robot.lower - LIMIT_MARGIN) | (readings > robot.upper + LIMIT_MARGIN)
+        margin = LIMIT_MARGIN * (robot.upper - robot.lower)
+        outside = (readings < robot.lower - margin) | (readings > robot.upper + margin)
         if not outside.any():
             return
         row, joint = np.argwhere(outside)[0]
@@ -216,25 +227,21 @@ def _located_numbers(
     """Slowly, so that what is wrong can be said with its place."""
     values = []
     for number, line in rows:
-        cells = next(csv.reader([line]))
-        if len(cells) != len(names):
-            raise InputError(
-                f"line {number} has {len(cells)} cells, the header {len(names)}",
-                where=str(path),
-                remedy="The file may be cut short; complete or remove the line",
-            )
+        found = row(line, path, number, list(names))
         for column in keep:
-            if not _is_number(cells[column]):
+            if not _is_number(found[column]):
                 raise InputError(
-                    f"line {number}, column '{names[column]}': {cells[column]!r} is not a number",
+                    f"line {number}, column '{names[column]}': {found[column]!r} is not a number",
                     where=str(path),
                     remedy="Correct or remove the row",
                 )
-        values.append([float(cells[column]) for column in keep])
+        values.append([float(found[column]) for column in keep])
     return np.array(values)
 
 
-def write_measurements(data: Dataset, robot: Robot, path: Path, *, force: bool = False) -> None:
+def write_measurements(
+    data: Dataset, robot: Robot, path: Path | str, *, force: bool = False
+) -> None:
     """Write measurements in degrees and millimetres, with all their digits."""
     names: list[str] = []
     columns: list[Any] = []
@@ -261,4 +268,4 @@ def write_measurements(data: Dataset, robot: Robot, path: Path, *, force: bool =
         columns += [*data.planes[:, :3].T, data.planes[:, 3] / 1e-3]
     rows = zip(*(column.tolist() for column in columns), strict=True)
     text = [",".join(names), *(",".join(map(repr, row)) for row in rows)]
-    write_text(path, "\n".join(text) + "\n", force=force)
+    write_text(Path(path), "\n".join(text) + "\n", force=force)

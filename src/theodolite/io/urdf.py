@@ -34,6 +34,8 @@ class _UrdfJoint:
     axis: FloatArray
     lower: float
     upper: float
+    #: Why it cannot be part of a chain, if it cannot.
+    trouble: str
 
 
 def read_urdf(path: Path | str, *, root: str | None = None, tip: str | None = None) -> Robot:
@@ -50,6 +52,11 @@ def read_urdf(path: Path | str, *, root: str | None = None, tip: str | None = No
         raise InputError(f"is not URDF: its root is <{tree.tag}>", where=str(path))
     joints = [_joint(element, str(path)) for element in tree.findall("joint")]
     chain = _chain(joints, root, tip, str(path))
+    for joint in chain:
+        if joint.trouble:
+            raise InputError(
+                f"joint '{joint.name}' {joint.trouble}", where=str(path), allowed=_KINDS
+            )
     moving = [joint for joint in chain if joint.kind is not Joint.FIXED]
     if not moving:
         raise InputError("the chain has no joints", where=str(path), remedy="Choose another tip")
@@ -95,8 +102,9 @@ def _aligning(axis: FloatArray) -> FloatArray:
 def _joint(element: Any, where: str) -> _UrdfJoint:
     name = str(element.get("name"))
     kind = element.get("type")
-    if kind not in _KINDS:
-        raise InputError(f"joint '{name}' is of type {kind!r}", where=where, allowed=_KINDS)
+    trouble = "" if kind in _KINDS else f"is of type {kind!r}"
+    if element.find("mimic") is not None:
+        trouble = "mimics another"
     parent, child = element.find("parent"), element.find("child")
     if parent is None or child is None:
         raise InputError(f"joint '{name}' lacks its parent or child link", where=where)
@@ -108,23 +116,30 @@ def _joint(element: Any, where: str) -> _UrdfJoint:
     axis = element.find("axis")
     direction = _numbers("1 0 0" if axis is None else axis.get("xyz", "1 0 0"), name, where)
     size = np.linalg.norm(direction)
-    if size == 0 and _KINDS[kind] is not Joint.FIXED:
+    joint = _KINDS.get(kind, Joint.FIXED)
+    if size == 0 and joint is not Joint.FIXED:
         raise InputError(f"joint '{name}' has a zero axis", where=where)
     limit = element.find("limit")
-    bound = np.pi if _KINDS[kind] is Joint.REVOLUTE else 1.0
+    bound = np.pi if joint is Joint.REVOLUTE else 1.0
     lower, upper = -bound, bound
     if limit is not None and kind != "continuous":
-        (lower,) = _numbers(limit.get("lower", "0"), name, where, 1)
-        (upper,) = _numbers(limit.get("upper", "0"), name, where, 1)
+        (lower,) = _numbers(limit.get("lower", str(-bound)), name, where, 1)
+        (upper,) = _numbers(limit.get("upper", str(bound)), name, where, 1)
+        if lower >= upper:
+            raise InputError(
+                f"joint '{name}': its lower limit {lower:g} is not below its upper {upper:g}",
+                where=where,
+            )
     return _UrdfJoint(
         name,
-        _KINDS[kind],
+        joint,
         str(parent.get("link")),
         str(child.get("link")),
         transform,
         direction / (size or 1.0),
         float(lower),
         float(upper),
+        trouble,
     )
 
 
@@ -141,15 +156,21 @@ def _numbers(text: str, joint: str, where: str, count: int = 3) -> FloatArray:
 def _chain(
     joints: list[_UrdfJoint], root: str | None, tip: str | None, where: str
 ) -> list[_UrdfJoint]:
+    children = [joint.child for joint in joints]
+    for child in children:
+        if children.count(child) > 1:
+            raise InputError(f"link '{child}' hangs on two joints", where=where)
     by_child = {joint.child: joint for joint in joints}
     parents = {joint.parent for joint in joints}
 
     def path_to(link: str) -> list[_UrdfJoint] | None:
         """The joints from the root to a link; None if it does not hang on the root."""
         found: list[_UrdfJoint] = []
-        while link in by_child and link != root and len(found) <= len(joints):
+        while link in by_child and link != root:
             found.append(by_child[link])
             link = by_child[link].parent
+            if len(found) > len(joints):
+                raise InputError(f"the joints around link '{link}' form a cycle", where=where)
         return None if root is not None and link != root else found[::-1]
 
     if tip is None:
@@ -158,6 +179,12 @@ def _chain(
             leaf: sum(j.kind is not Joint.FIXED for j in path) for leaf, path in paths.items()
         }
         tips = [leaf for leaf, count in moving.items() if count == max(moving.values())]
+        if not tips:
+            raise InputError(
+                f"no chain hangs on {f'link {root!r}' if root else 'any link'}",
+                where=where,
+                allowed=sorted(parents),
+            )
         if len(tips) != 1:
             raise InputError(
                 "the file has several chains", where=where, allowed=tips, remedy="Choose with --tip"

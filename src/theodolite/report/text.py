@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from theodolite.identification.completeness import Completeness
@@ -27,8 +28,10 @@ _READABLE = {
 
 def show_robot(console: Console, robot: Robot) -> None:
     """The robot's table of frames, in millimetres and degrees."""
-    title = f"{robot.name}: {robot.joints} joints, {len(robot.parameters)} parameters"
-    table = Table(title=title, caption=robot.source, caption_justify="left", title_justify="left")
+    title = f"{escape(robot.name)}: {robot.joints} joints, {len(robot.parameters)} parameters"
+    table = Table(
+        title=title, caption=escape(robot.source), caption_justify="left", title_justify="left"
+    )
     for heading in ("frame", "sigma", "row", "K", "limits"):
         table.add_column(heading, justify="left" if heading == "row" else "right")
     joint = 0
@@ -66,9 +69,8 @@ def show_identifiability(
     console: Console, known: Identifiability, title: str, fixed: Sequence[str]
 ) -> None:
     """Rank, base parameters, regrouping relations."""
-    console.print(
-        f"[bold]{title}[/bold]: {known.rank} of {len(known.parameters)} parameters are identifiable"
-    )
+    count = f"{known.rank} of {len(known.parameters)} parameters are identifiable"
+    console.print(f"[bold]{escape(title)}[/bold]: {count}")
     console.print(f"identifiable   {' '.join(known.identifiable)}")
     if len(known.regrouped):
         console.print(f"regrouped      {' '.join(known.names(known.regrouped))}")
@@ -136,10 +138,10 @@ def show_excitation(console: Console, excited: Excitation) -> None:
 
 def show_errors(console: Console, title: str, columns: Mapping[str, Errors]) -> None:
     """Errors of several robots side by side."""
-    table = Table(title=title, title_justify="left")
+    table = Table(title=escape(title), title_justify="left")
     table.add_column("")
     for name in columns:
-        table.add_column(name, justify="right")
+        table.add_column(escape(name), justify="right")
     quantities = next(iter(columns.values()))
     for quantity in quantities:
         unit, factor = SHOWN[quantity]
