@@ -51,6 +51,8 @@ frames = [
   { sigma = 0, alpha = 90, d = 100 },
   { sigma = 1, r = 50, K = 2 },
 ]
+Qmin = [-180, -100]
+Qmax = [180, 100]
 """
 
 
@@ -64,9 +66,8 @@ def test_units_are_declared_in_the_file() -> None:
 
 def test_vectors_may_have_one_entry_per_frame_as_in_the_paper() -> None:
     text = TEXT.replace("frames = [", "frames = [ { sigma = 2 },")
-    robot = parse_robot(
-        text + "Offset = [0, 90, 10]\nQmin = [0, -90, -10]\nQmax = [0, 90, 10]", "f"
-    )
+    text = text.replace("[-180, -100]", "[0, -90, -10]").replace("[180, 100]", "[0, 90, 10]")
+    robot = parse_robot(f"{text}Offset = [0, 90, 10]\n", "f")
     np.testing.assert_allclose(robot.transmission.offset, [np.pi / 2, 0.01])
     matrix = "Coa = [[0, 0, 0], [1, 0.5, 0], [0, 1, 0]]"
     np.testing.assert_array_equal(
@@ -99,8 +100,9 @@ def test_a_priority_matrix_in_the_file_is_read() -> None:
         (("sigma = 1", "sigma = 2"), "a fixed frame has no gain K"),
         (("K = 2", "K = 0"), "singular"),
         (("frames", "convention = 'paul'\nframes"), "no convention 'paul'; allowed: kk, dh"),
-        (("frames", "Qmin = [1]\nframes"), "Qmin has the wrong length"),
-        (("frames", "Qmin = [1, 1]\nQmax = [0, 2]\nframes"), "not below Qmax for joint 1"),
+        (("Qmin = [-180, -100]", "Qmin = [1]"), "Qmin has the wrong length"),
+        (("Qmax = [180, 100]", "Qmax = [-180, 2]"), "not below Qmax for joint 1"),
+        (("Qmax = [180, 100]", ""), "has no Qmax"),
         (("frames", "Com = [[1, 0]]\nframes"), "Com is 1 x 2; allowed: 2 x 2"),
         (("frames", "priorities = [[1]]\nframes"), "priority matrix has 1 rows; allowed: 2 rows"),
         (("frames", "priorities = { d9 = 1 }\nframes"), "unknown key 'd9'"),

@@ -63,6 +63,8 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say which parameters are identifiable, and how the others combine with them."""
+    from theodolite.errors import UnreachableError
+    from theodolite.identification.completeness import completeness
     from theodolite.identification.excitation import excitation
     from theodolite.identification.identify import identifiable
     from theodolite.io.priorities import format_matrix, to_matrix
@@ -78,7 +80,12 @@ def command(
         check_writable(out, force=force)
     subject = with_priorities(_modelled(robot_named(robot), model, method), priorities)
     way = method_from(method, plane)
-    known = identifiable(subject, way, gains=gains, rng=generator(seed))
+    known = None
+    try:
+        known = identifiable(subject, way, gains=gains, rng=generator(seed))
+    except UnreachableError:
+        if not data:
+            raise
     fixed = [
         parameter.name
         for parameter in subject.parameters
@@ -86,7 +93,8 @@ def command(
     ]
     screen = console(json=json)
     excited = None
-    shown = known
+    if known is not None:
+        shown = known
     if data:
         recorded = data_from(
             data,
@@ -98,17 +106,21 @@ def command(
             plane=plane,
         )
         shown = identifiable(subject, way, data=recorded, gains=gains)
-        excited = excitation(subject, recorded, shown, known)
+        excited = None if known is None else excitation(subject, recorded, shown, known)
     if out is not None:
         write_text(out, format_matrix(to_matrix(subject, shown.identifiable)), force=force)
     show_identifiability(screen, shown, f"{subject.name}, {way.title}", fixed)
     if excited is not None:
         show_excitation(screen, excited)
     report = None if model is None else _completeness(subject, method)
+    missing = completeness(subject).missing
     if report is not None:
         show_completeness(screen, report)
+    else:
+        for sentence in missing:
+            screen.print(f"[yellow]Note: {sentence} by this model[/yellow]")
     if json:
-        content = identifiability_data(shown, subject, fixed)
+        content = {**identifiability_data(shown, subject, fixed), "missing": list(missing)}
         if report is not None:
             content["completeness"] = completeness_data(report)
         if excited is not None:

@@ -184,10 +184,10 @@ def _started(robot: Robot, data: Dataset, method: Method, start: str) -> tuple[R
 def _check_enough(robot: Robot, data: Dataset, method: Method, *, gains: bool) -> None:
     """Refuse data that have fewer equations than the method has unknowns for this robot."""
     from theodolite.errors import InputError
-    from theodolite.identification.enough import equations, unknowns
+    from theodolite.identification.identify import equations, unknowns
 
-    have, need = equations(method, robot, data), unknowns(method, robot, data, gains=gains)
-    if have < need:
+    have, need = equations(robot, data, method), unknowns(robot, method, gains=gains)
+    if need is not None and have < need:
         per_row = have / len(data)
         rows = int(-(-need // per_row)) if per_row else need
         raise InputError(
@@ -206,6 +206,10 @@ def _noise(mm: float | None, mrad: float | None, joint_deg: float, slide_mm: flo
 
     if mm == 0.0 or mrad == 0.0:
         raise InputError("noise 0 would give infinite weights", allowed="positive numbers")
+    if mm is None and (mrad is not None or joint_deg or slide_mm):
+        raise InputError(
+            "noise is known whole or not at all", remedy="Give --noise-mm as well, or none"
+        )
     default = Noise()
     return Noise(
         position=default.position if mm is None else mm * 1e-3,

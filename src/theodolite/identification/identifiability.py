@@ -71,6 +71,11 @@ class Identifiability:
         Q, R1 = np.linalg.qr(base / scale)
         return np.linalg.solve(R1, Q.T @ (others / size)) * size / scale[:, None]
 
+    @property
+    def clear_rank(self) -> int:
+        """The rank that the gap shows, of which unsupported parameters may have been left out."""
+        return _rank_by_gap(self.singular_values)
+
     @cached_property
     def _base_svd(self) -> tuple[FloatArray, FloatArray]:
         """Singular values and right singular vectors of the base columns, scaled."""
@@ -91,10 +96,10 @@ class Identifiability:
     @property
     def gap(self) -> float:
         """Ratio between the last singular value that counts and the first that does not."""
-        if self.rank == 0 or self.rank == len(self.singular_values):
+        rank = self.clear_rank
+        if rank == 0 or rank == len(self.singular_values):
             return float("inf")
-        lower = max(self.singular_values[self.rank], ROUNDING)
-        return float(self.singular_values[self.rank - 1] / lower)
+        return float(self.singular_values[rank - 1] / max(self.singular_values[rank], ROUNDING))
 
     @property
     def clear(self) -> bool:
@@ -120,6 +125,16 @@ class Identifiability:
             "O3": float(s[-1]),
             "O4": float(s[-1] ** 2 / s[0]),
         }
+
+    def without(self, dropped: IntArray) -> Identifiability:
+        """The same with some base parameters regrouped, as well as that can be."""
+        if not len(dropped):
+            return self
+        return replace(
+            self,
+            base=self.base[~np.isin(self.base, dropped)],
+            regrouped=np.append(self.regrouped, dropped),
+        )
 
     def names(self, indices: IntArray) -> list[str]:
         return [self.parameters[index].name for index in indices]

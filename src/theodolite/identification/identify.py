@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ from theodolite.model.robot import Robot
 
 #: Part of the measurements that is held out to judge the result.
 HOLD_OUT = 0.2
+#: Rounds of estimating the noise of positions and orientations, and when their ratio is settled.
+BALANCING = 5
+BALANCED = 0.02
 #: A model with more parameters is preferred if it lowers the held-out error by this part.
 CLEARLY = 0.02
 #: Held out only where the rest still has this many rows per identifiable parameter.
@@ -62,6 +66,21 @@ def _check_candidates(problem: CalibrationProblem) -> None:
             "every parameter has priority 0, so there is nothing to identify",
             remedy="Give some parameters a positive priority",
         )
+
+
+def unknowns(robot: Robot, method: Method, *, gains: bool = False) -> int | None:
+    """How many parameters the method determines, given any data; None if that cannot be shown."""
+    try:
+        return identifiable(robot, method, gains=gains).rank
+    except UnreachableError:
+        return None
+
+
+def equations(robot: Robot, data: Dataset, method: Method) -> int:
+    """How many equations the data give."""
+    problem = method.problem(robot, data, noise=Noise())
+    values = np.array([parameter.value for parameter in problem.parameters])
+    return reduce(problem, values, Loss()).rows
 
 
 def deviations(robot: Robot, data: Dataset, method: Method) -> dict[str, FloatArray]:
@@ -119,9 +138,15 @@ def identify(
         raise InputError("there are no measurements", where=data.name)
     if not 0.0 <= hold_out < 1.0:
         raise InputError(f"hold_out is {hold_out}", allowed="0 to less than 1")
-    problem = method.problem(robot, data, noise=noise, gains=gains)
+
+    def posed(assumed: Noise) -> CalibrationProblem:
+        return method.problem(robot, data, noise=assumed, gains=gains)
+
+    problem = posed(noise)
     _check_candidates(problem)
     solution = solve(problem, loss=loss, progress=progress)
+    if not noise.known:
+        problem, solution = _balanced(problem, solution, noise, loss, posed)
     judged = None
     if hold_out > 0:
         rng = rng or np.random.default_rng(0)
@@ -141,7 +166,8 @@ def identify(
         before=summary(robot, data, method),
         after=summary(calibrated, data, method),
         held_out=judged,
-        expected_rank=_expected_rank(robot, method, gains),
+        residuals=problem.errors(solution.values),
+        expected_rank=unknowns(robot, method, gains=gains),
         found=problem.found(solution.values),
         provenance=dict(provenance or {}),
     )
@@ -172,12 +198,29 @@ def _clearly_better(one: Result, other: Result) -> bool:
     )
 
 
-def _expected_rank(robot: Robot, method: Method, gains: bool) -> int | None:
-    """What the method could determine; None where this robot cannot show it."""
-    try:
-        return identifiable(robot, method, gains=gains).rank
-    except UnreachableError:
-        return None
+def _balanced(
+    problem: CalibrationProblem,
+    solution: Solution,
+    noise: Noise,
+    loss: Loss | None,
+    posed: Callable[[Noise], CalibrationProblem],
+) -> tuple[CalibrationProblem, Solution]:
+    """Where positions and orientations are both seen and their noise is unknown: its ratio.
+
+    Both are estimated from the residuals, and the problem solved again with them.
+    """
+    for _ in range(BALANCING):
+        found = problem.errors(solution.values)
+        sizes = {name: float(np.sqrt(np.mean(errors**2) / 3)) for name, errors in found.items()}
+        if len(sizes) < 2 or min(sizes.values()) < NEGLIGIBLE_ERROR:
+            break
+        ratio = sizes["position"] / sizes["orientation"] * noise.orientation / noise.position
+        if abs(ratio - 1.0) < BALANCED:
+            break
+        noise = replace(noise, position=sizes["position"], orientation=sizes["orientation"])
+        problem = posed(noise)
+        solution = solve(problem, loss=loss)
+    return problem, solution
 
 
 def split(

@@ -94,6 +94,8 @@ class Result:
     before: Errors
     after: Errors
     held_out: HeldOut | None
+    #: Size of every observation's error after the fit, by quantity, SI.
+    residuals: Mapping[str, FloatArray]
     #: How many parameters the method determines, given any data it wants; None if unknown.
     expected_rank: int | None = None
     #: What the method found besides the robot, such as the plane.

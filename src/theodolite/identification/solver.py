@@ -13,7 +13,7 @@ from enum import Enum
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.identification.identifiability import Identifiability, analyse
+from theodolite.identification.identifiability import STRONG, Identifiability, analyse
 from theodolite.identification.loss import Loss
 from theodolite.identification.reduction import Reduction, reduce, triangle
 from theodolite.identification.threads import single_thread
@@ -45,6 +45,8 @@ SINGULAR = 1e-13
 MAX_DAMPING = 1e8
 #: Beyond this condition number of the scaled base columns, intervals span orders of magnitude.
 ILL_CONDITIONED = 1e5
+#: A nearly dependent parameter is moved if it lowers the sum of squares by this many variances.
+SIGNIFICANT = 25.0
 #: Residuals this small, in standard deviations, are exact: there is nothing to bear.
 NEGLIGIBLE_SCALE = 1e-9
 #: Reweighting ends when the robust scale changes by less.
@@ -135,7 +137,29 @@ def examine(
     """What is identifiable at given values, staying with an earlier base set where it can."""
     structure = problem.structure(values)
     R = reduction.R if structure is None else triangle(structure, len(problem.parameters))
-    return analyse(R, problem.parameters, problem.priorities, reduction.rows, before=before)
+    known = analyse(R, problem.parameters, problem.priorities, reduction.rows, before=before)
+    return _supported(known, reduction)
+
+
+def _supported(known: Identifiability, reduction: Reduction) -> Identifiability:
+    """Without nearly dependent parameters that the residuals give no reason to move.
+
+    On the parallel axes of a SCARA that is almost one, such parameters exist, but lie far below
+    ordinary noise; following them there would bend the robot out of all proportion. Each is kept
+    if it alone lowers the sum of squares significantly.
+    """
+    base = reduction.R[:, known.base]
+    scale = np.linalg.norm(base, axis=0)
+    if not known.rank or not (scale > 0).all():
+        return known
+    Q, R = np.linalg.qr(base / scale)
+    weak = np.abs(np.diag(R)) < STRONG
+    degrees = reduction.rows - known.rank
+    if not weak.any() or degrees < 1:
+        return known
+    decrease = (Q.T @ reduction.z) ** 2
+    noise = max(reduction.squares - float(decrease.sum()), 0.0) / degrees
+    return known.without(known.base[weak & (decrease < SIGNIFICANT * noise)])
 
 
 def _descend(

@@ -72,6 +72,11 @@ class _Reader:
             raise self._error(
                 "the robot has no joints", remedy="Give at least one row sigma = 0 or 1"
             )
+        for key in ("Qmin", "Qmax"):
+            if key not in self.content:
+                raise self._error(
+                    f"has no {key}", remedy="Add it; the file may have been cut short"
+                )
         robot = Robot.of(
             str(self.content.get("name", "robot")),
             rows,

@@ -42,8 +42,9 @@ from theodolite.model.robot import Robot
 STRUCTURE_CONFIGURATIONS = 400
 #: Two configurations are different when some joint differs by more (radians, metres).
 DIFFERENT = 0.05
-#: Random starts per missing configuration before a set is given up for another.
-ATTEMPTS = 30
+#: Random starts before a set is given up for another, and more for each configuration wanted.
+ATTEMPTS = 20
+PER_CONFIGURATION = 10
 
 
 @dataclass(frozen=True)
@@ -293,11 +294,10 @@ class _Link(ABC):
             )
         found: list[FloatArray] = []
         missing = points
-        for _ in range(12):
-            sets = self._find_sets(robot, missing, per_set, rng)
-            found.extend(sets)
+        for tried in range(12):
+            found.extend(self._find_sets(robot, missing, per_set, rng))
             missing = points - len(found)
-            if missing <= 0:
+            if missing <= 0 or (tried and not found):
                 break
         if missing > 0:
             raise UnreachableError(self._explain(robot, points, len(found), per_set))
@@ -310,7 +310,7 @@ class _Link(ABC):
         """Try ``count`` random places; return the sets (per_set, joints) that came out whole."""
         reference = random_motors(robot, count, rng)
         sets = [[motors] for motors in reference]
-        for _ in range(ATTEMPTS):
+        for _ in range(ATTEMPTS + PER_CONFIGURATION * per_set):
             short = np.array([i for i, members in enumerate(sets) if len(members) < per_set])
             if not len(short):
                 break

@@ -123,6 +123,7 @@ def result_data(result: Result) -> dict[str, Any]:
             }
             for estimate in result.estimates
         ],
+        "covariance": result.statistics.covariance.tolist(),
         "correlations": [
             {"parameters": [one, other], "correlation": value}
             for one, other, value in result.strongest_correlations()

@@ -78,12 +78,15 @@ def product_robot(name: str, rows: list[str], slides: tuple[int, ...] = ()) -> R
         f'{{ sigma = {2 if "q" not in row else int(number in slides)}, product = "{row}" }}'
         for number, row in enumerate(rows, start=1)
     ]
+    moving = sum("q" in row for row in rows)
     text = [
         'format = "theodolite robot 1"',
         f'name = "{name}"',
         'units = { length = "m", angle = "deg" }',
         'convention = "product"',
         f"frames = [{', '.join(frames)}]",
+        f"Qmin = [{', '.join(['-180'] * moving)}]",
+        f"Qmax = [{', '.join(['180'] * moving)}]",
     ]
     return parse_robot("\n".join(text), name)
 

@@ -1,0 +1,193 @@
+"""Input that is readable but wrong, and results that look better than they are."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import theodolite as th
+from theodolite.cli.main import run
+
+
+@pytest.fixture
+def theodolite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    """Run a command line in an empty folder; gives exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["theodolite", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            run()
+        captured = capsys.readouterr()
+        return int(stopped.value.code or 0), captured.out, captured.err
+
+    return call
+
+
+def generated(theodolite, method: str, *options: object, out: str = "d.csv") -> list[str]:
+    code, _, errors = theodolite(
+        "generate", "puma560", "-m", method, "--error-mm", 1, "--error-mrad", 2, "--out", out,
+        *options,
+    )  # fmt: skip
+    assert code == 0, errors
+    return Path(out).read_text().splitlines()
+
+
+def test_a_wrong_plane_is_not_fitted_by_a_collapsed_robot(theodolite) -> None:
+    generated(theodolite, "plane-known", "--points", 120)
+    code, out, errors = theodolite(
+        "identify", "puma560", "d.csv", "-m", "plane-known", "--plane", "0,0,1,0.3"
+    )
+    assert code == 2
+    assert "from what these configurations should share" in errors
+    code, out, _ = theodolite(
+        "identify", "puma560", "d.csv", "-m", "plane-known", "--plane", "0,0,1,0.3", "--json",
+        "--start", "nominal",
+    )  # fmt: skip
+    assert code == 1
+    assert any(
+        "more than any error of a real robot" in doubt for doubt in json.loads(out)["doubts"]
+    )
+
+
+def test_labels_too_long_to_tell_apart_are_refused(theodolite) -> None:
+    lines = generated(theodolite, "position-link", "--points", 5, "--per-set", 2)
+    far = [lines[0], *(f"170000000000000000{line}" for line in lines[1:])]
+    Path("far.csv").write_text("\n".join(far))
+    code, _, errors = theodolite("identify", "puma560", "far.csv", "-m", "position-link")
+    assert code == 2
+    assert "line 2, column 'set'" in errors
+
+
+def test_equal_labels_in_two_files_are_two_sets(theodolite) -> None:
+    generated(theodolite, "position-link", "--points", 25, "--save-true", "t.toml", out="one.csv")
+    code, _, _ = theodolite(
+        "generate", "t.toml", "-m", "position-link", "--points", 25, "--seed", 3, "--out", "two.csv"
+    )
+    assert code == 0
+    code, out, _ = theodolite(
+        "identify", "puma560", "one.csv", "two.csv", "-m", "position-link", "--no-gains", "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["rms"]["mm"] < 1e-9
+
+
+def test_two_files_of_positions_are_one_recording(theodolite) -> None:
+    for seed in (1, 1):
+        generated(theodolite, "position", "--seed", seed, "--force", out="one.csv")
+    lines = Path("one.csv").read_text().splitlines()
+    Path("two.csv").write_text("\n".join([lines[0], *lines[26:]]))
+    Path("one.csv").write_text("\n".join(lines[:26]))
+    code, out, _ = theodolite(
+        "identify", "puma560", "one.csv", "two.csv", "-m", "position", "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["held_out"]["groups"] == 10
+
+
+def test_one_configuration_repeated_is_not_a_calibration(theodolite) -> None:
+    lines = generated(theodolite, "position", "--noise-mm", 0.05)
+    Path("same.csv").write_text("\n".join([lines[0], *[lines[1]] * 100]))
+    code, out, _ = theodolite("identify", "puma560", "same.csv", "-m", "position", "--json")
+    assert code == 1
+    assert "not exciting enough" in json.loads(out)["doubts"][0]
+
+
+def test_as_many_equations_as_parameters_are_doubted(theodolite) -> None:
+    lines = generated(theodolite, "position")
+    Path("nine.csv").write_text("\n".join(lines[:10]))
+    code, out, _ = theodolite(
+        "identify", "puma560", "nine.csv", "-m", "position", "--no-gains", "--json"
+    )
+    assert code == 1
+    assert any("no more equations than parameters" in doubt for doubt in json.loads(out)["doubts"])
+
+
+def test_exact_nominal_data_are_fine(theodolite) -> None:
+    assert theodolite("generate", "puma560", "-m", "position", "--out", "d.csv")[0] == 0
+    for loss in ("squared", "huber", "cauchy"):
+        code, out, _ = theodolite(
+            "identify", "puma560", "d.csv", "-m", "position", "--loss", loss, "--json"
+        )
+        assert code == 0
+        assert json.loads(out)["rank"] == 27
+
+
+@pytest.mark.parametrize(
+    ("options", "points"),
+    [(["--error-gain", 0.01], 300), (["--noise-joint-deg", 0.5], 300)],
+)
+def test_generated_files_are_accepted(theodolite, options: list, points: int) -> None:
+    generated(theodolite, "position", "--points", points, *options)
+    code, _, errors = theodolite("identify", "puma560", "d.csv", "-m", "position")
+    assert code == 0, errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["generate", "scara", "-m", "position", "--out", "a", "--save-true", "a"], "same file"),
+        (["generate", "scara", "-m", "position", "--out", "a", "--noise-mm", "inf"], "is inf"),
+        (["generate", "scara", "-m", "position", "--out", "a", "--error-mm", "inf"], "finite"),
+        (["generate", "scara", "-m", "plane", "--out", "a", "--plane", "1e-320,0,0"], "not a"),
+        (["generate", "scara", "-m", "position", "--out", "a", "--points", "9" * 22], "points"),
+        (["check", "x" * 300], "cannot be looked at"),
+        (["validate", "puma560", "d.csv", "--nominal", "scara"], "has other joints"),
+        (["identifiable", "puma560", "-m", "position-link", "--priorities", "zero"], "priority 0"),
+        (["demo", "--out", "d.csv"], "cannot be a folder"),
+    ],
+)  # fmt: skip
+def test_odd_options_are_refused(theodolite, arguments: list[str], message: str) -> None:
+    generated(theodolite, "position")
+    Path("zero").write_text("0 0 0 0 0 0\n" * 8)
+    before = sorted(path.name for path in Path.cwd().iterdir())
+    code, out, errors = theodolite(*arguments)
+    assert (code, out) == (2, "")
+    assert message in errors
+    assert sorted(path.name for path in Path.cwd().iterdir()) == before
+
+
+def test_names_are_shown_as_they_are(theodolite) -> None:
+    text = th.robots.text("scara").replace('name = "scara"', 'name = "[/bold]x"')
+    Path("run[a].toml").write_text(text)
+    code, out, _ = theodolite("check", "run[a].toml")
+    assert code == 0
+    assert "[/bold]x" in out
+    code, out, _ = theodolite("new", "scara", "cal[a].toml")
+    assert code == 0
+    assert "wrote cal[a].toml" in out
+
+
+def test_an_invalid_robot_is_never_written(theodolite) -> None:
+    Path("dh.csv").write_text("theta_deg,d_mm,a_mm,alpha_deg,qmin_deg,qmax_deg\n0,1,2,3,9,-9\n")
+    code, _, errors = theodolite("new", "dh.csv", "r.toml")
+    assert code == 2
+    assert "Qmin is not below Qmax" in errors
+    assert not Path("r.toml").exists()
+
+
+def test_an_incomplete_table_is_announced(theodolite) -> None:
+    Path("dh.csv").write_text("theta_deg,d_mm,a_mm,alpha_deg\n0,100,0,90\n0,0,300,0\n0,0,200,0\n")
+    code, out, _ = theodolite("new", "dh.csv", "r.toml")
+    assert code == 0
+    assert "Not complete: a rotation about y between joints 2 and 3" in out
+
+
+def test_the_demo_overwrites_nothing(theodolite) -> None:
+    Path("calibrated.toml").write_text("mine")
+    code, _, errors = theodolite("demo", "--points", 40, "--out", ".")
+    assert code == 2
+    assert "exists already" in errors
+    assert Path("calibrated.toml").read_text() == "mine"
+
+
+def test_what_json_cannot_say_is_null(theodolite) -> None:
+    lines = generated(theodolite, "position")
+    Path("nine.csv").write_text("\n".join(lines[:10]))
+    _, out, _ = theodolite(
+        "identify", "puma560", "nine.csv", "-m", "position", "--no-gains", "--json"
+    )
+    assert json.loads(out)["parameters"][0]["interval95"] is None
