@@ -45,8 +45,8 @@ SINGULAR = 1e-13
 MAX_DAMPING = 1e8
 #: Beyond this condition number of the scaled base columns, intervals span orders of magnitude.
 ILL_CONDITIONED = 1e5
-#: A nearly dependent parameter is moved if it lowers the sum of squares by this many variances.
-SIGNIFICANT = 25.0
+#: A nearly dependent parameter is identified if its standard error is below this (m, rad).
+USEFUL = 5e-3
 #: Residuals this small, in standard deviations, are exact: there is nothing to bear.
 NEGLIGIBLE_SCALE = 1e-9
 #: Reweighting ends when the robust scale changes by less.
@@ -142,24 +142,26 @@ def examine(
 
 
 def _supported(known: Identifiability, reduction: Reduction) -> Identifiability:
-    """Without nearly dependent parameters that the residuals give no reason to move.
+    """Without nearly dependent parameters that the data would only determine to no use.
 
-    On the parallel axes of a SCARA that is almost one, such parameters exist, but lie far below
-    ordinary noise; following them there would bend the robot out of all proportion. Each is kept
-    if it alone lowers the sum of squares significantly.
+    Along the axes of a SCARA that are almost parallel such parameters exist, but lie far below
+    ordinary noise. A link or plane residual shrinks with the robot, so following them there does
+    not only blur the robot but shrinks it. Their standard errors are therefore taken from the
+    structure, which has no residual in it.
     """
-    base = reduction.R[:, known.base]
-    scale = np.linalg.norm(base, axis=0)
-    if not known.rank or not (scale > 0).all():
+    if not known.rank:
         return known
-    Q, R = np.linalg.qr(base / scale)
+    base = known.R[:, known.base]
+    scale = np.linalg.norm(base, axis=0)
+    R = np.asarray(np.linalg.qr(base / scale, mode="r"))
     weak = np.abs(np.diag(R)) < STRONG
     degrees = reduction.rows - known.rank
-    if not weak.any() or degrees < 1:
+    if not weak.any() or degrees < 1 or np.abs(np.diag(R)).min() < SINGULAR:
         return known
-    decrease = (Q.T @ reduction.z) ** 2
-    noise = max(reduction.squares - float(decrease.sum()), 0.0) / degrees
-    return known.without(known.base[weak & (decrease < SIGNIFICANT * noise)])
+    explained = _step(reduction, known, 0.0)[1]
+    sigma = np.sqrt(max(reduction.squares - explained, 0.0) / degrees)
+    errors = sigma * np.linalg.norm(np.linalg.inv(R), axis=1) / scale
+    return known.without(known.base[weak & (errors > USEFUL)])
 
 
 def _descend(
