@@ -171,3 +171,56 @@ def test_minimum_is_scipys(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(
         result.statistics.standard_errors, np.sqrt(np.diag(covariance)), rtol=1e-4
     )
+
+
+@pytest.mark.parametrize("gains", [False, True])
+@pytest.mark.parametrize("method_name", ["position-link", "plane-known", "plane"])
+@pytest.mark.parametrize("name", ["scara", "irb120"])
+def test_noise_does_not_shrink_the_robot(name: str, method_name: str, gains: bool) -> None:
+    """A link or plane residual vanishes for a robot of no size; ordinary noise must not lead there.
+
+    On a SCARA's nearly parallel axes some parameters are seen a thousand times less than others.
+    """
+    robot, method = th.robots.load(name), method_named(method_name)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        true = th.perturbed(robot, th.ParameterErrors(1e-3, 2e-3, 1e-3 if gains else 0.0), rng)
+        points = 200 if method_name.startswith("plane") else 60
+        data = simulate(true, method, points=points, rng=rng, noise=th.Noise(2e-4, 0.0), per_set=3)
+        result = th.identify(robot, data, method, gains=gains, hold_out=0.0)
+        assert result.good, result.doubts()
+        nominal, calibrated = (
+            np.mean(th.distances(r, true, method.gauge, np.random.default_rng(9)) ** 2)
+            for r in (robot, result.robot)
+        )
+        assert calibrated < nominal
+
+
+def test_the_ratio_of_unknown_noises_is_found() -> None:
+    """Frame measure with 0.05 mm and 1 mrad, neither given: intervals that hold."""
+    robot, method = th.robots.puma560(), th.Frame()
+    base = th.identifiable(robot, method).identifiable
+    names = [p.name for p in robot.parameters]
+    rng = np.random.default_rng(3)
+    inside = []
+    for _ in range(40):
+        true = th.perturbed(robot, th.ParameterErrors(1e-3, 2e-3), rng, only=base)
+        noise = th.Noise(position=5e-5, orientation=1e-3)
+        data = simulate(true, method, points=40, rng=rng, noise=noise)
+        result = th.identify(robot, data, method, hold_out=0.0)
+        for name in base:
+            estimate = result.estimate(name)
+            error = abs(estimate.identified - true.values[names.index(name)])
+            inside.append(error <= estimate.interval)
+    assert 0.93 <= np.mean(inside) <= 0.97
+
+
+def test_a_frame_is_that_of_its_target(rng: np.random.Generator) -> None:
+    robot = th.robots.puma560().with_targets(
+        [th.Target("p1", (0.1, 0.0, 0.0)), th.Target("p2", (0.0, 0.2, 0.0))]
+    )
+    data = th.Frame().observe(robot, 5, rng)
+    assert data.targets == ("p1",)
+    swapped = th.Dataset(data.motors, data.positions, ("p2",), data.rotations)
+    assert th.deviations(robot, data, th.Frame())["position"].max() < 1e-12
+    assert th.deviations(robot, swapped, th.Frame())["position"].min() > 0.1

@@ -45,7 +45,7 @@ SINGULAR = 1e-13
 MAX_DAMPING = 1e8
 #: Beyond this condition number of the scaled base columns, intervals span orders of magnitude.
 ILL_CONDITIONED = 1e5
-#: A nearly dependent parameter is identified if its standard error is below this (m, rad).
+#: A doubtful parameter is identified if its standard error is below this (m, rad, gain).
 USEFUL = 5e-3
 #: Residuals this small, in standard deviations, are exact: there is nothing to bear.
 NEGLIGIBLE_SCALE = 1e-9
@@ -138,30 +138,37 @@ def examine(
     structure = problem.structure(values)
     R = reduction.R if structure is None else triangle(structure, len(problem.parameters))
     known = analyse(R, problem.parameters, problem.priorities, reduction.rows, before=before)
-    return _supported(known, reduction)
+    return _supported(known, reduction, shrinks=structure is not None)
 
 
-def _supported(known: Identifiability, reduction: Reduction) -> Identifiability:
-    """Without nearly dependent parameters that the data would only determine to no use.
+def _supported(known: Identifiability, reduction: Reduction, *, shrinks: bool) -> Identifiability:
+    """Without parameters that the data would determine to no use, the worst first.
 
-    Along the axes of a SCARA that are almost parallel such parameters exist, but lie far below
-    ordinary noise. A link or plane residual shrinks with the robot, so following them there does
-    not only blur the robot but shrinks it. Their standard errors are therefore taken from the
-    structure, which has no residual in it.
+    Along the axes of a SCARA that are almost parallel, nearly dependent parameters exist, but lie
+    far below ordinary noise. And a link or plane residual shrinks with the robot (``shrinks``), so
+    there any parameter that is hardly seen does not only blur the robot, it shrinks it. Standard
+    errors are therefore taken from the structure, which has no residual in it.
     """
-    if not known.rank:
-        return known
-    base = known.R[:, known.base]
-    scale = np.linalg.norm(base, axis=0)
-    R = np.asarray(np.linalg.qr(base / scale, mode="r"))
-    weak = np.abs(np.diag(R)) < STRONG
     degrees = reduction.rows - known.rank
-    if not weak.any() or degrees < 1 or np.abs(np.diag(R)).min() < SINGULAR:
+    if not known.rank or degrees < 1:
         return known
     explained = _step(reduction, known, 0.0)[1]
     sigma = np.sqrt(max(reduction.squares - explained, 0.0) / degrees)
-    errors = sigma * np.linalg.norm(np.linalg.inv(R), axis=1) / scale
-    return known.without(known.base[weak & (errors > USEFUL)])
+    while known.rank > 1:
+        base = known.R[:, known.base]
+        scale = np.linalg.norm(base, axis=0)
+        R = np.asarray(np.linalg.qr(base / scale, mode="r"))
+        diagonal = np.abs(np.diag(R))
+        doubtful = np.full(known.rank, shrinks) | (diagonal < STRONG)
+        if not doubtful.any() or diagonal.min() < SINGULAR:
+            break
+        errors = sigma * np.linalg.norm(np.linalg.inv(R), axis=1) / scale
+        errors[~doubtful] = 0.0
+        worst = int(np.argmax(errors))
+        if errors[worst] <= USEFUL:
+            break
+        known = known.without(known.base[[worst]])
+    return known
 
 
 def _descend(
