@@ -316,7 +316,7 @@ def _choose(columns: FloatArray, rank: int) -> IntArray:
     def choose(index: int, size: float) -> None:
         direction = rest[index] / size
         chosen.append(index)
-        rest[:] -= np.outer(rest @ direction, direction)
+        rest[:] -= (rest @ direction)[:, None] * direction
         rest[index] = 0.0
 
     for index in range(len(rest)):

@@ -137,8 +137,16 @@ def examine(
     """What is identifiable at given values, staying with an earlier base set where it can."""
     structure = problem.structure(values)
     R = reduction.R if structure is None else triangle(structure, len(problem.parameters))
-    known = analyse(R, problem.parameters, problem.priorities, reduction.rows, before=before)
-    return _supported(known, reduction, shrinks=structure is not None)
+    return analyse(R, problem.parameters, problem.priorities, reduction.rows, before=before)
+
+
+def _determined(
+    problem: Problem, here: _Point, before: Identifiability | None = None
+) -> Identifiability:
+    """What is identifiable at a point, less what the noise leaves out of reach."""
+    known = examine(problem, here.values, here.reduction, before)
+    shrinks = problem.structure(here.values) is not None
+    return _supported(known, here.reduction, shrinks=shrinks)
 
 
 def _supported(known: Identifiability, reduction: Reduction, *, shrinks: bool) -> Identifiability:
@@ -179,7 +187,7 @@ def _descend(
     progress: Progress | None,
 ) -> Solution:
     here = _Point(start, reduce(problem, start, loss))
-    known = examine(problem, start, here.reduction)
+    known = _determined(problem, here)
     trace = [Iteration(0, here.cost, known.rank, 0.0, 0.0)]
     status = Status.ITERATION_LIMIT if known.rank else Status.NOT_IDENTIFIABLE
     damping = 0.0
@@ -189,7 +197,7 @@ def _descend(
             status = outcome
             break
         here = outcome.point
-        known = examine(problem, here.values, here.reduction, known)
+        known = _determined(problem, here, known)
         trace.append(Iteration(len(trace), here.cost, known.rank, outcome.size, outcome.damping))
         damping = 0.0 if outcome.gain > WELL_PREDICTED else outcome.damping / 10
         if progress is not None:
