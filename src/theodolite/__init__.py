@@ -26,6 +26,8 @@ _PUBLIC = {
     "FrameLink": "theodolite.measure.link",
     "PlaneKnown": "theodolite.measure.plane",
     "Plane": "theodolite.measure.plane",
+    "FixtureProblem": "theodolite.measure.fixture",
+    "Touches": "theodolite.measure.fixture",
     "ParameterErrors": "theodolite.measure.simulate",
     "perturbed": "theodolite.measure.simulate",
     "simulate": "theodolite.measure.simulate",

@@ -14,6 +14,7 @@ PAPERS = {
     "gecaro": "gecaro",
     "everett-models": "everett_models",
     "meggiolaro": "meggiolaro",
+    "everett-fixture": "everett_fixture",
 }
 
 

@@ -1,0 +1,164 @@
+"""The orientation fixture: completing a calibration made with a single-point sensor.
+
+A single-point sensor says where one point of the hand is, but not how the hand is turned. So the
+robot carries a fixture with targets at known places S_t, and brings each of them to a pointer that
+stands somewhere, at an unknown X. With the calibrated sensor frame (R_i, p_i) of touch i and the
+fixture's unknown place (R, p) in it,
+
+    residual = R_i (R S_t + p) + p_i - X                       [Everett1988, eqs. 79-80]
+
+three rows per touch, any number of touches, least squares over the rotation. The report solves
+four touches for zero instead, which uses less of the data (`reproduce/everett_fixture.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.errors import InputError
+from theodolite.measure import rotations
+from theodolite.measure.problem import Block
+from theodolite.model.parameters import Group, Parameter, Unit
+from theodolite.model.twists import skew
+
+#: Targets whose spread across a line is below this part of their spread along it are collinear.
+COLLINEAR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Touches:
+    """Where the sensor frame was when each target touched the pointer."""
+
+    #: Orientations of the sensor frame in the world, (n, 3, 3).
+    rotations: FloatArray
+    #: Its positions, (n, 3).
+    positions: FloatArray
+    #: Which target touched, (n,).
+    target: IntArray
+    #: Places of the targets in the fixture, (targets, 3).
+    targets: FloatArray
+
+    def __post_init__(self) -> None:
+        used = np.unique(self.target)
+        if used.min(initial=0) < 0 or used.max(initial=0) >= len(self.targets):
+            raise InputError(
+                f"touch {int(np.argmax(self.target >= len(self.targets))) + 1} names a target "
+                "that the fixture does not have",
+                allowed=f"0 to {len(self.targets) - 1}",
+            )
+        if len(used) < 4:
+            raise InputError(
+                f"only {len(used)} targets were touched", allowed="four or more different ones"
+            )
+        spread = np.linalg.svd(
+            self.targets[used] - self.targets[used].mean(axis=0), compute_uv=False
+        )
+        if spread[1] < COLLINEAR * spread[0]:
+            raise InputError(
+                "the targets stand on one line, about which the fixture could turn unseen",
+                remedy="Move one of them off the line",
+            )
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+
+class FixtureProblem:
+    """Pointer and fixture from touches: `px py pz`, and `fx fy fz frx fry frz` in the sensor."""
+
+    def __init__(self, touches: Touches, *, noise: float = 1e-4) -> None:
+        self.touches, self.noise = touches, noise
+        self._turn, shift, pointer = self._first_estimate()
+        values = [*pointer, *shift, 0.0, 0.0, 0.0]
+        names = ["px", "py", "pz", "fx", "fy", "fz", "frx", "fry", "frz"]
+        self.parameters = tuple(
+            Parameter(
+                name,
+                float(value),
+                Unit.RADIAN if name.startswith("fr") else Unit.METRE,
+                Group.SENSOR,
+                0,
+                column,
+            )
+            for column, (name, value) in enumerate(zip(names, values, strict=True))
+        )
+        self.priorities = (1,) * len(self.parameters)
+
+    @cached_property
+    def _places(self) -> FloatArray:
+        return self.touches.targets[self.touches.target]
+
+    def _first_estimate(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """R, p and X from the linear problem with R any matrix, made a rotation afterwards.
+
+        The places are taken in their principal axes: where the targets are coplanar, the third
+        column of R is not seen, and the first two fix it.
+        """
+        touches = self.touches
+        centre = touches.targets.mean(axis=0)
+        axes = np.linalg.svd(touches.targets - centre)[2].T
+        axes[:, 2] *= np.linalg.det(axes)
+        local = (self._places - centre) @ axes
+        flat = np.ptp(local[:, 2]) < COLLINEAR * np.ptp(local[:, 0])
+        columns = 2 if flat else 3
+        n = len(touches)
+        matrix = np.zeros((n, 3, 3 * columns + 6))
+        for column in range(columns):
+            matrix[:, :, 3 * column : 3 * column + 3] = (
+                touches.rotations * local[:, column, None, None]
+            )
+        matrix[:, :, -6:-3] = touches.rotations
+        matrix[:, :, -3:] = -np.eye(3)
+        solution = np.linalg.lstsq(
+            matrix.reshape(3 * n, -1), -touches.positions.ravel(), rcond=None
+        )[0]
+        free = solution[: 3 * columns].reshape(columns, 3).T
+        if flat:
+            free = np.column_stack([free, np.cross(free[:, 0], free[:, 1])])
+        left, _, right = np.linalg.svd(free)
+        turn = left @ np.diag([1.0, 1.0, np.linalg.det(left @ right)]) @ right @ axes.T
+        return turn, solution[-6:-3] - turn @ centre, solution[-3:]
+
+    def rotation(self, values: FloatArray) -> FloatArray:
+        """The fixture's orientation in the sensor frame, (3, 3)."""
+        return rotations.exp(values[None, 6:])[0] @ self._turn
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        touches = self.touches
+        turned = self._places @ self.rotation(values).T
+        error = self._error(values, turned)
+        n = len(touches)
+        jacobian = np.zeros((n, 3, 9))
+        jacobian[:, :, :3] = -np.eye(3)
+        jacobian[:, :, 3:6] = touches.rotations
+        bend = np.linalg.inv(rotations.left_inverse(values[None, 6:])[0])
+        jacobian[:, :, 6:] = touches.rotations @ -np.array([skew(s) for s in turned]) @ bend
+        rows = np.concatenate([jacobian.transpose(2, 1, 0), error.T[None]])
+        yield Block(rows.reshape(10, 3 * n) / self.noise, 3)
+
+    def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
+        return None
+
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        turned = self._places @ self.rotation(values).T
+        return {"position": np.linalg.norm(self._error(values, turned), axis=1)}
+
+    def _error(self, values: FloatArray, turned: FloatArray) -> FloatArray:
+        tips = np.einsum("nij,nj->ni", self.touches.rotations, turned + values[3:6])
+        return tips + self.touches.positions - values[:3]
+
+    def found(self, values: FloatArray) -> dict[str, Any]:
+        """Pointer and fixture, SI."""
+        return {
+            "pointer_m": values[:3].tolist(),
+            "fixture": {
+                "position_m": values[3:6].tolist(),
+                "rotation": self.rotation(values).tolist(),
+            },
+        }
