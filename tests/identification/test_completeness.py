@@ -73,3 +73,39 @@ def test_counts_hold_at_random_configurations() -> None:
         data = th.Position().observe(model, 80, rng)
         rank = th.identifiable(model, th.Position(), data=data).rank
         assert rank == th.completeness(model, th.Measured.POSITION).exist
+
+
+def test_nearly_parallel_dh_rows_are_complete_only_on_paper() -> None:
+    """The UR's case: a row that follows a tilt of the axes by metres of d."""
+    rows = [
+        th.Row(th.Convention.DH, th.Joint.REVOLUTE, {"d": 0.1, "alpha": np.pi / 2}),
+        th.Row(th.Convention.DH, th.Joint.REVOLUTE, {"d": 439.0, "a": 0.6, "alpha": 7e-4}),
+        th.Row(th.Convention.DH, th.Joint.REVOLUTE, {"d": -439.0, "a": 0.5, "alpha": np.pi / 2}),
+        th.Row(th.Convention.POSE, th.Joint.FIXED),
+    ]
+    report = th.completeness(th.Robot.of("ur", rows))
+    assert report.complete == (not report.missing)
+    assert report.only_on_paper
+    assert not th.completeness(th.robots.ur10e()).only_on_paper
+
+
+def test_the_base_may_be_known() -> None:
+    report = th.completeness(th.robots.puma560(), base=False)
+    assert report.exist == 26
+    assert not any(name.startswith("e0") for name in report.suggested["perpendicular"])
+
+
+def test_more_than_nine_joints_are_sorted_by_number() -> None:
+    row = th.Row(th.Convention.DH, th.Joint.REVOLUTE, {"a": 0.2, "alpha": 1.0})
+    report = th.completeness(th.Robot.of("snake", [row] * 12))
+    numbers = [int(name[1:].rstrip("xyzr")) for name in report.suggested["perpendicular"]]
+    assert numbers == sorted(numbers)
+    assert numbers[-1] == 12
+
+
+def test_conversion_keeps_targets() -> None:
+    robot = th.robots.puma560().with_targets([th.Target("p1", (0.1, 0.2, 0.3))])
+    other = th.converted(robot, th.Convention.DH)
+    assert other.targets == robot.targets
+    motors = np.random.default_rng(0).uniform(-1, 1, (4, 6))
+    np.testing.assert_allclose(other.poses(motors)[1], robot.poses(motors)[1], atol=1e-13)

@@ -142,3 +142,27 @@ def test_nothing_is_overwritten_or_half_written(tmp_path: Path) -> None:
     assert [item.name for item in tmp_path.iterdir()] == ["robot.toml"]
     with pytest.raises(InputError, match="folder does not exist"):
         th.write_robot(th.robots.puma560(), tmp_path / "nowhere" / "robot.toml")
+
+
+@pytest.mark.parametrize(
+    ("product", "message"),
+    [
+        ("Tx(1e999) Rz(q)", "numbers below"),
+        ("Rz(q+nan)", "not a number"),
+        ("Rz(q+1_0)", "not a number"),
+        ("Rz(q) Rx(q)", "does not fit sigma"),
+        ("Tz(q)", "does not fit sigma"),
+        ("Rz(t)", "is called q"),
+        ("Rw(1)", "cannot read 'Rw(1)'"),
+        ("", "has no elements"),
+    ],
+)
+def test_bad_products_are_refused(product: str, message: str) -> None:
+    text = TEXT.replace(
+        "{ sigma = 0, alpha = 90, d = 100 }",
+        f'{{ convention = "product", sigma = 0, product = "{product}" }}',
+    )
+    with pytest.raises(InputError) as error:
+        parse_robot(text, "f")
+    assert message in str(error.value)
+    assert "row 1" in str(error.value)

@@ -10,7 +10,7 @@ from tests.random_robots import central_differences
 from theodolite.errors import InputError
 from theodolite.identification.solver import solve
 from theodolite.identification.statistics import statistics
-from theodolite.measure.rotations import exp
+from theodolite.model.rotations import exp
 from theodolite.reproduce import everett_fixture as paper
 
 

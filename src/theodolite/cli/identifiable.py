@@ -29,6 +29,10 @@ from theodolite.cli.options import (
 
 if TYPE_CHECKING:
     from theodolite.identification.completeness import Completeness
+    from theodolite.identification.excitation import Excitation
+    from theodolite.identification.identifiability import Identifiability
+    from theodolite.measure.dataset import Dataset
+    from theodolite.measure.method import Method
     from theodolite.model.robot import Robot
 
 NAME = "identifiable"
@@ -36,7 +40,7 @@ NAME = "identifiable"
 
 def command(
     robot: RobotArgument,
-    method: MethodOption,
+    method: MethodOption = "frame",
     gains: Annotated[bool, typer.Option("--gains", help="Transmission gains K as well.")] = False,
     data: Annotated[
         list[Path] | None,
@@ -50,6 +54,10 @@ def command(
             help="Is this model complete? own, kk, dh, hayati, pose or generalized.",
         ),
     ] = None,
+    base: Annotated[
+        bool,
+        typer.Option("--base/--no-base", help="With --model: is the base among the unknowns?"),
+    ] = True,
     plane: PlaneOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
@@ -63,10 +71,6 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say which parameters are identifiable, and how the others combine with them."""
-    from theodolite.errors import UnreachableError
-    from theodolite.identification.completeness import completeness
-    from theodolite.identification.excitation import excitation
-    from theodolite.identification.identify import identifiable
     from theodolite.io.priorities import format_matrix, to_matrix
     from theodolite.io.writing import check_writable, write_text
     from theodolite.report.data import completeness_data, excitation_data, identifiability_data
@@ -80,21 +84,7 @@ def command(
         check_writable(out, force=force)
     subject = with_priorities(_modelled(robot_named(robot), model, method), priorities)
     way = method_from(method, plane)
-    known = None
-    try:
-        known = identifiable(subject, way, gains=gains, rng=generator(seed))
-    except UnreachableError:
-        if not data:
-            raise
-    fixed = [
-        parameter.name
-        for parameter in subject.parameters
-        if subject.priority(parameter) == 0 and (gains or not parameter.gain)
-    ]
-    screen = console(json=json)
-    excited = None
-    if known is not None:
-        shown = known
+    recorded = None
     if data:
         recorded = data_from(
             data,
@@ -105,15 +95,24 @@ def command(
             ignore_limits=ignore_limits,
             plane=plane,
         )
-        shown = identifiable(subject, way, data=recorded, gains=gains)
-        excited = None if known is None else excitation(subject, recorded, shown, known)
+    shown, excited = _examined(subject, way, recorded, gains=gains, seed=seed)
+    fixed = [
+        parameter.name
+        for parameter in subject.parameters
+        if subject.priority(parameter) == 0 and (gains or not parameter.gain)
+    ]
+    screen = console(json=json)
     if out is not None:
         write_text(out, format_matrix(to_matrix(subject, shown.identifiable)), force=force)
     show_identifiability(screen, shown, f"{subject.name}, {way.title}", fixed)
     if excited is not None:
         show_excitation(screen, excited)
-    report = None if model is None else _completeness(subject, method)
-    missing = completeness(subject).missing
+    report = None
+    missing: tuple[str, ...] = ()
+    if method in ("frame", "position"):
+        found = _completeness(subject, method, base=base)
+        missing = found.missing
+        report = None if model is None else found
     if report is not None:
         show_completeness(screen, report)
     else:
@@ -129,6 +128,24 @@ def command(
     poor = excited is not None and not excited.sufficient
     if not shown.rank or poor or (report is not None and not report.complete):
         raise typer.Exit(1)
+
+
+def _examined(
+    robot: Robot, method: Method, recorded: Dataset | None, *, gains: bool, seed: int
+) -> tuple[Identifiability, Excitation | None]:
+    """What random configurations show, or what a recording does and how the two compare."""
+    from theodolite.errors import UnreachableError
+    from theodolite.identification.excitation import excitation
+    from theodolite.identification.identify import identifiable
+
+    if recorded is None:
+        return identifiable(robot, method, gains=gains, rng=generator(seed)), None
+    shown = identifiable(robot, method, data=recorded, gains=gains)
+    try:
+        known = identifiable(robot, method, gains=gains, rng=generator(seed))
+    except UnreachableError:
+        return shown, None
+    return shown, excitation(robot, recorded, shown, known)
 
 
 def _modelled(robot: Robot, model: str | None, method: str) -> Robot:
@@ -152,8 +169,9 @@ def _modelled(robot: Robot, model: str | None, method: str) -> Robot:
     return converted(robot, Convention(model))
 
 
-def _completeness(robot: Robot, method: str) -> Completeness:
+def _completeness(robot: Robot, method: str, *, base: bool) -> Completeness:
     from theodolite.identification.analytic import Measured
     from theodolite.identification.completeness import completeness
 
-    return completeness(robot, Measured.POSE if method == "frame" else Measured.POSITION)
+    measured = Measured.POSE if method == "frame" else Measured.POSITION
+    return completeness(robot, measured, base=base)

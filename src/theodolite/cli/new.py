@@ -56,8 +56,11 @@ def command(
             f"'{source}' is neither a built-in robot nor a .urdf, .csv or .toml file",
             allowed=robots.NAMES,
         )
+    dropped = False
     if convention is not None:
-        text = format_robot(_converted(parse_robot(text, source), convention))
+        original = parse_robot(text, source)
+        dropped = bool(original.priorities)
+        text = format_robot(_converted(original, convention))
     robot = parse_robot(text, source)
     write_text(file, text, force=force)
     if json:
@@ -72,6 +75,8 @@ def command(
         return
     screen = console(json=False)
     show_robot(screen, robot)
+    if dropped:
+        screen.print("[yellow]Its priorities were left out: the parameters are others.[/yellow]")
     for sentence in completeness(robot).missing:
         screen.print(f"[yellow]Not complete: {sentence}[/yellow]")
     screen.print(f"wrote {file}", markup=False)

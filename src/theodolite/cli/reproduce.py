@@ -15,6 +15,7 @@ PAPERS = {
     "everett-models": "everett_models",
     "meggiolaro": "meggiolaro",
     "everett-fixture": "everett_fixture",
+    "everett-loops": "everett_loops",
 }
 
 

@@ -40,6 +40,11 @@ _DIRECTIONS = (
 )
 
 
+#: Beyond this condition number a millimetre of the machine is metres of the model: the common
+#: normal of nearly parallel axes.
+ON_PAPER = 1e5
+
+
 @dataclass(frozen=True)
 class Completeness:
     """What a model can and cannot express."""
@@ -63,6 +68,13 @@ class Completeness:
     combinations: tuple[str, ...]
     #: Complete and minimal sets of generalized errors, by Everett's three ways of choosing.
     suggested: dict[str, tuple[str, ...]]
+    #: Of the essential errors that the model expresses.
+    condition_number: float
+
+    @property
+    def only_on_paper(self) -> bool:
+        """Does the model express something only by changes larger than the machine?"""
+        return self.condition_number > ON_PAPER
 
     @property
     def complete(self) -> bool:
@@ -78,12 +90,18 @@ class Completeness:
         return 4 * self.revolute + 2 * self.prismatic + 6
 
 
-def completeness(robot: Robot, measured: Measured = Measured.POSE) -> Completeness:
-    """What the robot's model can express, from its structure alone."""
+def completeness(
+    robot: Robot, measured: Measured = Measured.POSE, *, base: bool = True
+) -> Completeness:
+    """What the robot's model can express, from its structure alone.
+
+    About the tool or, if the robot has targets, the first of them. Without ``base``, where the
+    robot stands is taken as known.
+    """
     skeleton = robot.chains[0].skeleton(robot.values)
-    structure = Structure.of(skeleton, measured)
-    known = analytic(robot, measured)
-    matrix = structure.essential.T @ skeleton.screws[:, candidates(robot)]
+    structure = Structure.of(skeleton, measured, base=base)
+    known = analytic(robot, measured, base=base)
+    matrix = structure.essential.T @ skeleton.screws[:, candidates(robot, base=base)]
     redundant = _redundant(matrix, known)
     names = [parameter.name for parameter in known.parameters]
     prismatic = sum(kind is Joint.PRISMATIC for kind in robot.joint_types)
@@ -94,12 +112,13 @@ def completeness(robot: Robot, measured: Measured = Measured.POSE) -> Completene
         structure.rank,
         known.rank,
         len(names),
-        tuple(_missing(skeleton, structure, matrix)),
+        tuple(_missing(skeleton, structure, matrix[:, known.base])),
         tuple(name for name, other in zip(names, redundant, strict=True) if not other),
         tuple(name for name, other in zip(names, redundant, strict=True) if other),
         tuple(known.sentences()),
-        tuple(explained(robot, measured)),
-        {form: suggestion(robot, measured, form) for form in FORMS},
+        tuple(explained(robot, measured, base=base)),
+        {form: suggestion(robot, measured, form, base=base) for form in FORMS},
+        known.condition_number,
     )
 
 
@@ -116,7 +135,7 @@ def explained(robot: Robot, measured: Measured, *, base: bool = True) -> list[st
         parts = [
             (value, name) for value, name in zip(values, names, strict=True) if abs(value) > ZERO
         ]
-        first = min(range(len(parts)), key=lambda place: parts[place][1])
+        first = min(range(len(parts)), key=lambda place: _by_frame(parts[place][1]))
         value, name = parts.pop(first)
         others = " ".join(
             f"{'-' if other / value > 0 else '+'} {_number(abs(other / value))}{second}"
@@ -151,8 +170,8 @@ def _missing(skeleton: Skeleton, structure: Structure, matrix: FloatArray) -> li
             columns.append(structure.essential.T @ twist)
             sentences.append(f"{words} {_place(body, bodies)} cannot be expressed")
     rest = np.array(columns).T
-    left, values, _ = np.linalg.svd(matrix, full_matrices=False)
-    spanned = left[:, values > ZERO * values.max(initial=1.0)]
+    # The base columns are independent, so they span exactly what the model expresses.
+    spanned = np.linalg.qr(matrix / np.linalg.norm(matrix, axis=0))[0]
     rest = rest - spanned @ (spanned.T @ rest)
     found = []
     for _ in range(structure.rank - spanned.shape[1]):
@@ -177,7 +196,9 @@ def _place(body: int, bodies: int) -> str:
 FORMS = ("perpendicular", "shifted", "polar")
 
 
-def suggestion(robot: Robot, measured: Measured, form: str) -> tuple[str, ...]:
+def suggestion(
+    robot: Robot, measured: Measured, form: str, *, base: bool = True
+) -> tuple[str, ...]:
     """A complete and minimal set of generalized errors e0x ... enrz.
 
     - perpendicular: two turns and two shifts across each revolute axis, two turns across each
@@ -202,5 +223,11 @@ def suggestion(robot: Robot, measured: Measured, form: str) -> tuple[str, ...]:
         return 5 if form == "polar" and symbol == "rz" and not slides else 1
 
     chosen = {p.name: wanted(p) for p in model.parameters if not p.gain}
-    known = analytic(model.with_priorities(chosen), measured)
-    return tuple(sorted(known.identifiable, key=lambda name: (name[1], name)))
+    known = analytic(model.with_priorities(chosen), measured, base=base)
+    return tuple(sorted(known.identifiable, key=_by_frame))
+
+
+def _by_frame(name: str) -> tuple[int, str]:
+    """e2y before e10x."""
+    symbol = name.lstrip("e0123456789")
+    return int(name[1 : len(name) - len(symbol)]), symbol

@@ -110,8 +110,9 @@ def independent(robot: Robot, measured: Measured, *, base: bool = True) -> int:
 def combined_errors(found: Sequence[Relation]) -> dict[str, dict[str, float]]:
     """The combined errors of eqs. 29-32: for each error, the redundant ones that join it.
 
-    ``{"e2y": {"e1z": sin alpha, "e1rz": a cos alpha}, ...}`` reads
-    ``e2y* = e2y + sin(alpha) e1z + a cos(alpha) e1rz``.
+    ``{"e2y": {"e1z": sin alpha, "e1rz": a cos alpha}, ...}`` reads, as in the paper,
+    ``e2y* = e2y + sin(alpha) e1z* + a cos(alpha) e1rz*``: what joins has itself been joined by
+    the redundant errors of the link before. `analytic` gives the sums worked out.
     """
     combined: dict[str, dict[str, float]] = {}
     for relation in found:

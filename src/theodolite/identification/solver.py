@@ -47,6 +47,8 @@ MAX_DAMPING = 1e8
 ILL_CONDITIONED = 1e5
 #: A doubtful parameter is identified if its standard error is below this (m, rad, gain).
 USEFUL = 5e-3
+#: Parameters that seemed out of reach are taken after all if the cost falls to this part.
+YIELDS = 0.1
 #: Residuals this small, in standard deviations, are exact: there is nothing to bear.
 NEGLIGIBLE_SCALE = 1e-9
 #: Reweighting ends when the robust scale changes by less.
@@ -109,6 +111,7 @@ def solve(
     start = np.array([parameter.value for parameter in problem.parameters])
     with single_thread():
         solution = _descend(problem, start, Loss(), max_iterations, progress)
+        solution = _with_unsupported(problem, solution, max_iterations, progress)
         if loss.is_squared:
             return solution
         trace = list(solution.trace)
@@ -126,6 +129,31 @@ def solve(
                 break
             previous = scaled.scale
         return replace(solution, trace=tuple(trace))
+
+
+def _with_unsupported(
+    problem: Problem, solution: Solution, max_iterations: int, progress: Progress | None
+) -> Solution:
+    """Give parameters that seemed out of reach a chance, if they were what kept the error large.
+
+    Noise never yields to them by a factor of ten; an error that they alone explain does. Not where
+    the residual shrinks with the robot: there everything yields.
+    """
+    known = solution.identifiability
+    if known.rank == known.clear_rank or solution.status is Status.NOT_IDENTIFIABLE:
+        return solution
+    if problem.structure(solution.values) is not None:
+        return solution
+    bolder = _descend(
+        problem, solution.values, Loss(), max_iterations, progress, only_supported=False
+    )
+    if bolder.reduction.cost > YIELDS * solution.reduction.cost:
+        return solution
+    steps = [
+        replace(step, number=len(solution.trace) + number)
+        for number, step in enumerate(bolder.trace[1:])
+    ]
+    return replace(bolder, trace=(*solution.trace, *steps))
 
 
 def examine(
@@ -147,6 +175,13 @@ def _determined(
     known = examine(problem, here.values, here.reduction, before)
     shrinks = problem.structure(here.values) is not None
     return _supported(known, here.reduction, shrinks=shrinks)
+
+
+def _structural(
+    problem: Problem, here: _Point, before: Identifiability | None = None
+) -> Identifiability:
+    """What is identifiable at a point, whatever the noise."""
+    return examine(problem, here.values, here.reduction, before)
 
 
 def _supported(known: Identifiability, reduction: Reduction, *, shrinks: bool) -> Identifiability:
@@ -185,9 +220,12 @@ def _descend(
     loss: Loss,
     max_iterations: int,
     progress: Progress | None,
+    *,
+    only_supported: bool = True,
 ) -> Solution:
+    determined = _determined if only_supported else _structural
     here = _Point(start, reduce(problem, start, loss))
-    known = _determined(problem, here)
+    known = determined(problem, here)
     trace = [Iteration(0, here.cost, known.rank, 0.0, 0.0)]
     status = Status.ITERATION_LIMIT if known.rank else Status.NOT_IDENTIFIABLE
     damping = 0.0
@@ -197,7 +235,7 @@ def _descend(
             status = outcome
             break
         here = outcome.point
-        known = _determined(problem, here, known)
+        known = determined(problem, here, known)
         trace.append(Iteration(len(trace), here.cost, known.rank, outcome.size, outcome.damping))
         damping = 0.0 if outcome.gain > WELL_PREDICTED else outcome.damping / 10
         if progress is not None:

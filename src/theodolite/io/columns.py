@@ -12,7 +12,7 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.io.units import ANGLES, LENGTHS, joint_units
-from theodolite.measure import rotations
+from theodolite.model import rotations
 from theodolite.model.conventions import Joint
 from theodolite.model.robot import Robot
 

@@ -132,7 +132,7 @@ class _Reader:
 
     def _product(self, text: Any, joint: Joint, place: str) -> Row:
         try:
-            pieces, amounts = parse_product(str(text))
+            pieces, amounts = parse_product(text if isinstance(text, str) else "")
         except ValueError as error:
             raise self._error(
                 f"{place}: {error}", allowed="Tx(100) Rz(q) Ry(-q+5) Rx(=90) ..."
@@ -144,7 +144,7 @@ class _Reader:
             raise self._error(f"{place}: the product does not fit sigma", allowed=kinds[joint])
         factors = [self.angle if piece.rotation else self.length for piece in pieces]
         values = {
-            symbol: to_si(amount, factor)
+            symbol: to_si(self._number(amount, f"{place}, {symbol}"), factor)
             for symbol, amount, factor in zip(piece_symbols(pieces), amounts, factors, strict=True)
         }
         return Row(Convention.PRODUCT, joint, values, pieces=pieces)

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
-from theodolite.measure import rotations
+from theodolite.model import rotations
 from theodolite.model.chain import Motion
 from theodolite.model.robot import Robot
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
-from theodolite.measure import rotations
 from theodolite.measure.problem import Block
+from theodolite.model import rotations
 from theodolite.model.parameters import Group, Parameter, Unit
 from theodolite.model.twists import skew
 

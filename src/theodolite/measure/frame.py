@@ -12,13 +12,13 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
-from theodolite.measure import rotations
 from theodolite.measure.configurations import random_motors
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.geometric import GeometricProblem, slices
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
+from theodolite.model import rotations
 from theodolite.model.chain import Motion
 from theodolite.model.robot import Robot
 

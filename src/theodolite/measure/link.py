@@ -21,7 +21,6 @@ import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.errors import InputError, UnreachableError
-from theodolite.measure import rotations
 from theodolite.measure.configurations import (
     Goal,
     PointGoal,
@@ -35,6 +34,7 @@ from theodolite.measure.geometric import BLOCK, GeometricProblem, slices, spread
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
+from theodolite.model import rotations
 from theodolite.model.chain import Motion
 from theodolite.model.robot import Robot
 

@@ -32,6 +32,20 @@ class Block(NamedTuple):
         return self.columns[:-1].T
 
 
+class Linearized(NamedTuple):
+    """Errors F and closures G of all measurements, with derivatives by constants and joints.
+
+    The first axis counts the measurements; the errors are whitened.
+    """
+
+    F: FloatArray
+    F_C: FloatArray
+    F_a: FloatArray
+    G: FloatArray
+    G_C: FloatArray
+    G_a: FloatArray
+
+
 class Problem(Protocol):
     """A nonlinear least-squares problem over named parameters."""
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.measure import rotations
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.method import Method
 from theodolite.measure.noise import Noise
+from theodolite.model import rotations
 from theodolite.model.parameters import Unit
 from theodolite.model.robot import Robot
 

@@ -22,18 +22,21 @@ EXACTLY_PARALLEL = 1e-12
 
 
 def converted(robot: Robot, convention: Convention) -> Robot:
-    """The robot as a table of the given convention, between a base and a tool of six errors."""
+    """The robot as a table of the given convention, between a base and a tool of six errors.
+
+    Targets stay; priorities do not, since the parameters have other names.
+    """
     if convention not in _CONVERTERS:
         raise InputError(
             f"nothing is converted to the convention '{convention.value}'",
             allowed=[known.value for known in _CONVERTERS],
         )
-    rows = _CONVERTERS[convention](_aligned_links(robot), robot.joint_types)
-    offsets = _signs(robot) * robot.chains[0].skeleton(robot.values).offsets
+    arm = replace(robot, targets=())
+    rows = _CONVERTERS[convention](_aligned_links(arm), robot.joint_types)
+    offsets = _signs(arm) * arm.chains[0].skeleton(arm.values).offsets
     return replace(
         robot,
         frames=tuple(rows),
-        targets=(),
         priorities={},
         transmission=replace(robot.transmission, offset=frozen(offsets)),
     )

@@ -51,6 +51,7 @@ def completeness_data(report: Completeness) -> dict[str, Any]:
     return {
         "measured": report.measured.value,
         "complete": report.complete,
+        "only_on_paper": report.only_on_paper,
         "minimal": report.minimal,
         "exist": report.exist,
         "expressed": report.expressed,

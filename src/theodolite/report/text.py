@@ -94,7 +94,13 @@ def show_completeness(console: Console, report: Completeness) -> None:
     count = f"4 x {report.revolute} + 2 x {report.prismatic} + 6 = {report.formula}"
     seen = f"of which positions show {report.exist}" if report.exist != report.formula else ""
     console.print(f"[bold]Parameters that exist[/bold]: {count} {seen}".rstrip())
-    if report.complete:
+    if report.complete and report.only_on_paper:
+        console.print(
+            "[yellow]The model is complete only on paper: axes are so nearly parallel that it "
+            f"follows millimetres by metres (condition number {report.condition_number:.1e}). "
+            "Use kk or pose rows there.[/yellow]"
+        )
+    elif report.complete:
         console.print("[green]The model is complete.[/green]")
     else:
         console.print(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.random_robots import central_differences
-from theodolite.measure import rotations
+from theodolite.model import rotations
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-3, 9.999e-3, 1.0001e-2, 0.5, 2.0, 3.0])
