@@ -10,23 +10,7 @@ from pathlib import Path
 import pytest
 
 import theodolite as th
-from theodolite.cli.main import run
 from theodolite.reproduce.gecaro import EXPECTED
-
-
-@pytest.fixture
-def theodolite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
-    """Run a command line in an empty folder; gives exit code, output and errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["theodolite", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            run()
-        captured = capsys.readouterr()
-        return int(stopped.value.code or 0), captured.out, captured.err
-
-    return call
 
 
 def simulated(theodolite, name: str = "data.csv", *options: object) -> None:

@@ -91,7 +91,9 @@ def command(
         raise InputError("--true and parameter errors exclude each other")
     rng = generator(seed)
     errors = ParameterErrors(error_mm * 1e-3, error_mrad * 1e-3, error_gain)
-    subject = perturbed(nominal, errors, rng) if true is None else robot_named(true)
+    subject = nominal if true is None else robot_named(true)
+    if errors != ParameterErrors():
+        subject = perturbed(nominal, errors, rng)
     if subject.joint_types != nominal.joint_types:
         raise InputError(f"'{true}' has other joints than '{robot}'")
     noise = Noise(

@@ -188,8 +188,11 @@ class UnknownPlaneProblem(_PlaneProblem):
         return offset / size - value[:, None] * m / size**3
 
 
+@dataclass(frozen=True)
 class _Plane:
-    """What the two plane methods share: points in a plane."""
+    """What the two plane methods share: points in a plane, unit normal and distance (4,)."""
+
+    plane: FloatArray | None = None
 
     def points_for(self, robot: Robot) -> int:
         return 4 * len(robot.parameters)
@@ -216,7 +219,9 @@ class _Plane:
         return Dataset(np.array(found[:points]), planes=np.tile(plane, (points, 1)))
 
     def _plane_for(self, robot: Robot, rng: np.random.Generator) -> FloatArray:
-        """A plane of general direction through the middle of the workspace."""
+        """The plane of the method, or one of general direction through the workspace."""
+        if self.plane is not None:
+            return self.plane
         centre = robot.poses(random_motors(robot, 64, rng))[1].mean(axis=0)
         normal = np.array(GENERAL_NORMAL)
         height = float(normal @ centre)
@@ -227,9 +232,8 @@ class _Plane:
 
 @dataclass(frozen=True)
 class PlaneKnown(_Plane):
-    """Plane link with a known plane: unit normal and distance (4,), or one per row of the data."""
+    """Plane link with a known plane, this one or, without it, those of the data."""
 
-    plane: FloatArray | None = None
     name: ClassVar[str] = "plane-known"
     title: ClassVar[str] = "plane link, known plane"
     gauge: ClassVar[Gauge] = Gauge.SIMILARITY
@@ -241,15 +245,11 @@ class PlaneKnown(_Plane):
             data = replace(data, planes=np.tile(self.plane, (len(data), 1)))
         return KnownPlaneProblem(robot, data, noise, gains=gains)
 
-    def _plane_for(self, robot: Robot, rng: np.random.Generator) -> FloatArray:
-        return super()._plane_for(robot, rng) if self.plane is None else self.plane
-
 
 @dataclass(frozen=True)
 class Plane(_Plane):
     """Plane link with an unknown plane; ``plane`` is only where simulations put it."""
 
-    plane: FloatArray | None = None
     name: ClassVar[str] = "plane"
     title: ClassVar[str] = "plane link, unknown plane"
     gauge: ClassVar[Gauge] = Gauge.SIMILARITY
@@ -258,6 +258,3 @@ class Plane(_Plane):
         self, robot: Robot, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> UnknownPlaneProblem:
         return UnknownPlaneProblem(robot, data, noise, gains=gains)
-
-    def _plane_for(self, robot: Robot, rng: np.random.Generator) -> FloatArray:
-        return super()._plane_for(robot, rng) if self.plane is None else self.plane
