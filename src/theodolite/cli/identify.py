@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 NAME = "identify"
 #: Nominal errors beyond this part of the reach mean that base or tool are elsewhere.
 ELSEWHERE = 0.05
+#: Beyond this part, a link or plane recording is of another robot; a tool not yet known is less.
+ANOTHER = 0.1
 
 
 def command(
@@ -156,7 +158,7 @@ def _started(robot: Robot, data: Dataset, method: Method, start: str) -> tuple[R
         if start == "locate":
             raise InputError("only measured positions can locate a robot", where=data.name)
         error = summary(robot, data, method)["position"].rms
-        if error > far and start == "auto":
+        if error > ANOTHER / ELSEWHERE * far and start == "auto":
             raise InputError(
                 f"the nominal '{robot.name}' is {1e3 * error:.0f} mm (rms) from what these "
                 "configurations should share",

@@ -9,7 +9,7 @@ is never admitted, instead of leaving the rounding noise it consists of in the b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -52,6 +52,8 @@ class Identifiability:
     #: Singular values of the scaled columns that have an effect, descending.
     singular_values: FloatArray
     rows: int
+    #: Indices of those among them that only the noise hides.
+    hidden: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     #: Relations found otherwise than from the factor.
     given_relations: FloatArray | None = None
 
@@ -127,13 +129,14 @@ class Identifiability:
         }
 
     def without(self, dropped: IntArray) -> Identifiability:
-        """The same with some base parameters regrouped, as well as that can be."""
+        """The same with some base parameters no longer moved, hidden by noise."""
         if not len(dropped):
             return self
         return replace(
             self,
             base=self.base[~np.isin(self.base, dropped)],
             regrouped=np.append(self.regrouped, dropped),
+            hidden=np.append(self.hidden, dropped),
         )
 
     def names(self, indices: IntArray) -> list[str]:
@@ -249,7 +252,7 @@ def analyse_by_svd(
         R,
         values,
         rows,
-        relations,
+        given_relations=relations,
     )
 
 

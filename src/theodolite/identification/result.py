@@ -12,7 +12,7 @@ from theodolite.arrays import FloatArray
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.solver import Iteration, Status
 from theodolite.identification.statistics import Statistics
-from theodolite.model.parameters import Unit
+from theodolite.model.parameters import Group, Unit
 from theodolite.model.robot import Robot
 
 #: Errors below this are rounding, metres and radians.
@@ -118,9 +118,10 @@ class Result:
     def doubts(self) -> list[str]:
         """In words, every reason not to trust a result that has converged."""
         found = []
-        if self.expected_rank is not None and self.rank < self.expected_rank:
+        seen = self.identifiability.clear_rank
+        if self.expected_rank is not None and seen < self.expected_rank:
             found.append(
-                f"The data determine only {self.rank} of {self.expected_rank} parameters: they are "
+                f"The data determine only {seen} of {self.expected_rank} parameters: they are "
                 "not exciting enough. See: theodolite identifiable --data"
             )
         if self.statistics.degrees_of_freedom < 1:
@@ -143,10 +144,13 @@ class Result:
             Unit.RADIAN: IMPLAUSIBLE_ANGLE,
             Unit.ONE: IMPLAUSIBLE_ANGLE,
         }
+        # Base and tool may well be elsewhere; links are not.
+        links = {p.name for p in self.nominal.parameters if p.group is Group.ARM}
         return [
             estimate.name
             for estimate in self.estimates
-            if abs(estimate.identified - estimate.nominal) > limits.get(estimate.unit, np.inf)
+            if estimate.name in links
+            and abs(estimate.identified - estimate.nominal) > limits.get(estimate.unit, np.inf)
         ]
 
     def estimate(self, name: str) -> Estimate:

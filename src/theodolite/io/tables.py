@@ -85,7 +85,8 @@ def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
             fields[field] = np.concatenate(arrays)
     if any(part.targets != first.targets for part in parts):
         raise InputError("the files measure different targets", where=first.name)
-    return replace(first, name=", ".join(part.name for part in parts), **fields)
+    more = f" and {len(parts) - 1} more files" if len(parts) > 1 else ""
+    return replace(first, name=f"{first.name}{more}", **fields)
 
 
 def _check_needs(data: Dataset, robot: Robot, needs: Sequence[str]) -> None:

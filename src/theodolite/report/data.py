@@ -110,6 +110,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "identifiable": known.identifiable,
         "regrouped": known.regrouping(),
         "no_effect": known.names(known.no_effect),
+        "hidden_by_noise": known.names(known.hidden),
         "condition_number": known.condition_number,
         "degrees_of_freedom": result.statistics.degrees_of_freedom,
         "sigma": finite(result.statistics.sigma),

@@ -185,6 +185,9 @@ def show_result(console: Console, result: Result) -> None:
             unit,
         )
     console.print(table)
+    hidden = result.identifiability.names(result.identifiability.hidden)
+    if hidden:
+        console.print(f"not moved any further, since the noise hides them: {' '.join(hidden)}")
     strong = [item for item in result.strongest_correlations(3) if abs(item[2]) > 0.9]
     for one, other, value in strong:
         console.print(f"  {one} and {other} are hard to tell apart: correlation {value:+.3f}")
