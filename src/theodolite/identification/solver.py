@@ -193,11 +193,8 @@ def _supported(known: Identifiability, reduction: Reduction, *, shrinks: bool) -
     errors are therefore taken from the structure, which has no residual in it.
     """
     degrees = reduction.rows - known.rank
-    if not known.rank or degrees < 1:
-        return known
-    explained = _step(reduction, known, 0.0)[1]
-    sigma = np.sqrt(max(reduction.squares - explained, 0.0) / degrees)
-    while known.rank > 1:
+    sigma: float | None = None
+    while known.rank > 1 and degrees > 0:
         base = known.R[:, known.base]
         scale = np.linalg.norm(base, axis=0)
         R = np.asarray(np.linalg.qr(base / scale, mode="r"))
@@ -205,6 +202,9 @@ def _supported(known: Identifiability, reduction: Reduction, *, shrinks: bool) -
         doubtful = np.full(known.rank, shrinks) | (diagonal < STRONG)
         if not doubtful.any() or diagonal.min() < SINGULAR:
             break
+        if sigma is None:
+            explained = _step(reduction, known, 0.0)[1]
+            sigma = float(np.sqrt(max(reduction.squares - explained, 0.0) / degrees))
         errors = sigma * np.linalg.norm(np.linalg.inv(R), axis=1) / scale
         errors[~doubtful] = 0.0
         worst = int(np.argmax(errors))
