@@ -16,7 +16,7 @@ from theodolite.identification.loss import Loss
 from theodolite.measure.problem import Problem
 
 #: Rows factorized at a time: few enough to stay in the cache.
-PIECE = 600
+PIECE = 1000
 
 
 @dataclass(frozen=True, eq=False)
