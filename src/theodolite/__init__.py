@@ -41,7 +41,7 @@ _PUBLIC = {
     "completeness": "theodolite.identification.completeness",
     "converted": "theodolite.model.conversion",
     "identify": "theodolite.identification.identify",
-    "deviations": "theodolite.identification.identify",
+    "deviations": "theodolite.identification.judging",
     "distances": "theodolite.validation.alignment",
     "read_robot": "theodolite.io.robot_file",
     "write_robot": "theodolite.io.robot_file",

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import theodolite as th
-from theodolite.identification.identify import fit_placement, split
+from theodolite.identification.identify import fit_placement
+from theodolite.identification.judging import split
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -23,7 +23,8 @@ def command(
 ) -> None:
     """Simulate a robot with errors, measure and calibrate it, prove it on fresh configurations."""
     from theodolite import robots
-    from theodolite.identification.identify import identifiable, identify, summary
+    from theodolite.identification.identify import identifiable, identify
+    from theodolite.identification.judging import summary
     from theodolite.io.robot_file import write_robot
     from theodolite.io.tables import write_measurements
     from theodolite.measure.noise import Noise

@@ -148,7 +148,8 @@ def command(
 def _started(robot: Robot, data: Dataset, method: Method, start: str) -> tuple[Robot, bool]:
     """The robot to start from, and whether base and targets had to be placed."""
     from theodolite.errors import InputError
-    from theodolite.identification.identify import fit_placement, summary
+    from theodolite.identification.identify import fit_placement
+    from theodolite.identification.judging import summary
     from theodolite.measure.locate import located
 
     if start not in ("auto", "nominal", "locate"):

@@ -43,7 +43,8 @@ def command(
 ) -> None:
     """Say how well a robot predicts measurements it has not seen."""
     from theodolite.errors import InputError
-    from theodolite.identification.identify import fit_placement, summary
+    from theodolite.identification.identify import fit_placement
+    from theodolite.identification.judging import summary
     from theodolite.measure.catalogue import method_for
     from theodolite.measure.locate import located
     from theodolite.report.data import errors_data

@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
 from theodolite.errors import InputError, UnreachableError
 from theodolite.identification.identifiability import Identifiability
+from theodolite.identification.judging import judge, summary
 from theodolite.identification.loss import Loss
 from theodolite.identification.reduction import reduce
 from theodolite.identification.result import (
     NEGLIGIBLE_ERROR,
-    Errors,
-    ErrorSummary,
     Estimate,
-    HeldOut,
     Result,
 )
 from theodolite.identification.solver import Progress, Solution, examine, solve
@@ -37,8 +34,6 @@ BALANCING = 5
 BALANCED = 0.02
 #: A model with more parameters is preferred if it lowers the held-out error by this part.
 CLEARLY = 0.02
-#: Held out only where the rest still has this many rows per identifiable parameter.
-ROWS_PER_PARAMETER = 2.0
 
 
 def identifiable(
@@ -81,18 +76,6 @@ def equations(robot: Robot, data: Dataset, method: Method) -> int:
     problem = method.problem(robot, data, noise=Noise())
     values = np.array([parameter.value for parameter in problem.parameters])
     return reduce(problem, values, Loss()).rows
-
-
-def deviations(robot: Robot, data: Dataset, method: Method) -> dict[str, FloatArray]:
-    """The robot's error on each observation, by quantity, SI."""
-    problem = method.problem(robot, data, noise=Noise())
-    return problem.errors(np.array([parameter.value for parameter in problem.parameters]))
-
-
-def summary(robot: Robot, data: Dataset, method: Method) -> Errors:
-    """The robot's errors on some data, summarised."""
-    found = deviations(robot, data, method)
-    return {quantity: ErrorSummary.of(values) for quantity, values in found.items()}
 
 
 def identify(
@@ -150,7 +133,17 @@ def identify(
     judged = None
     if hold_out > 0:
         rng = rng or np.random.default_rng(0)
-        judged = _judge(robot, data, method, noise, gains, loss, hold_out, solution, rng)
+        judged = judge(
+            robot,
+            data,
+            method,
+            solution,
+            noise=noise,
+            gains=gains,
+            loss=loss,
+            part=hold_out,
+            rng=rng,
+        )
     uncertainty = statistics(solution, noise_known=noise.known)
     calibrated = problem.calibrated(solution.values)
     return Result(
@@ -221,42 +214,6 @@ def _balanced(
         problem = posed(noise)
         solution = solve(problem, loss=loss)
     return problem, solution
-
-
-def split(
-    data: Dataset, part: float, rng: np.random.Generator
-) -> tuple[Dataset, Dataset, int] | None:
-    """Data to fit, data to judge and how many groups those are; None where there are too few."""
-    groups = data.groups()
-    count = int(groups.max()) + 1 if len(groups) else 0
-    held = round(part * count)
-    if held < 1 or count - held < 1:
-        return None
-    chosen = np.isin(groups, rng.permutation(count)[:held])
-    return data.take(np.flatnonzero(~chosen)), data.take(np.flatnonzero(chosen)), held
-
-
-def _judge(
-    robot: Robot,
-    data: Dataset,
-    method: Method,
-    noise: Noise,
-    gains: bool,
-    loss: Loss | None,
-    part: float,
-    full: Solution,
-    rng: np.random.Generator,
-) -> HeldOut | None:
-    parts = split(data, part, rng)
-    if parts is None:
-        return None
-    fit, unseen, count = parts
-    rows = full.reduction.rows * len(fit) / len(data)
-    if rows < ROWS_PER_PARAMETER * full.identifiability.rank:
-        return None
-    problem = method.problem(robot, fit, noise=noise, gains=gains)
-    calibrated = problem.calibrated(solve(problem, loss=loss).values)
-    return HeldOut(count, summary(robot, unseen, method), summary(calibrated, unseen, method))
 
 
 def _estimates(

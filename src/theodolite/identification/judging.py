@@ -1,0 +1,67 @@
+"""What a robot is worth on given measurements, and on some that a fit has not seen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.identification.loss import Loss
+from theodolite.identification.result import Errors, ErrorSummary, HeldOut
+from theodolite.identification.solver import Solution, solve
+from theodolite.measure.dataset import Dataset
+from theodolite.measure.method import Method
+from theodolite.measure.noise import Noise
+from theodolite.model.robot import Robot
+
+#: Held out only where the rest still has this many rows per identifiable parameter.
+ROWS_PER_PARAMETER = 2.0
+
+
+def deviations(robot: Robot, data: Dataset, method: Method) -> dict[str, FloatArray]:
+    """The robot's error on each observation, by quantity, SI."""
+    problem = method.problem(robot, data, noise=Noise())
+    return problem.errors(np.array([parameter.value for parameter in problem.parameters]))
+
+
+def summary(robot: Robot, data: Dataset, method: Method) -> Errors:
+    """The robot's errors on some data, summarised."""
+    found = deviations(robot, data, method)
+    return {quantity: ErrorSummary.of(values) for quantity, values in found.items()}
+
+
+def split(
+    data: Dataset, part: float, rng: np.random.Generator
+) -> tuple[Dataset, Dataset, int] | None:
+    """Data to fit, data to judge and how many groups those are; None where there are too few."""
+    groups = data.groups()
+    count = int(groups.max()) + 1 if len(groups) else 0
+    held = round(part * count)
+    if held < 1 or count - held < 1:
+        return None
+    chosen = np.isin(groups, rng.permutation(count)[:held])
+    return data.take(np.flatnonzero(~chosen)), data.take(np.flatnonzero(chosen)), held
+
+
+def judge(
+    robot: Robot,
+    data: Dataset,
+    method: Method,
+    full: Solution,
+    *,
+    noise: Noise,
+    gains: bool,
+    loss: Loss | None,
+    part: float,
+    rng: np.random.Generator,
+) -> HeldOut | None:
+    """Fit some of the data and predict the rest; None where there are too few for both."""
+    parts = split(data, part, rng)
+    if parts is None:
+        return None
+    fit, unseen, count = parts
+    rows = full.reduction.rows * len(fit) / len(data)
+    if rows < ROWS_PER_PARAMETER * full.identifiability.rank:
+        return None
+    problem = method.problem(robot, fit, noise=noise, gains=gains)
+    calibrated = problem.calibrated(solve(problem, loss=loss).values)
+    return HeldOut(count, summary(robot, unseen, method), summary(calibrated, unseen, method))
