@@ -29,6 +29,18 @@ class InputError(TheodoliteError):
             sentence += f". {remedy}"
         super().__init__(sentence)
 
+    def at(self, where: str) -> InputError:
+        """The same error with its place."""
+        return InputError(self.what, where=where, allowed=self.allowed, remedy=self.remedy)
+
+
+class InfeasibleError(TheodoliteError):
+    """Parameter values with which the machine cannot be where it was measured."""
+
+    def __init__(self, what: str, rows: Iterable[int] = ()) -> None:
+        self.rows = tuple(rows)
+        super().__init__(what)
+
 
 class UnreachableError(TheodoliteError):
     """No configuration of the robot satisfies what was asked for."""

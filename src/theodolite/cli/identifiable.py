@@ -24,6 +24,7 @@ from theodolite.cli.options import (
     method_from,
     print_json,
     robot_named,
+    serial,
     with_priorities,
 )
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from theodolite.identification.identifiability import Identifiability
     from theodolite.measure.dataset import Dataset
     from theodolite.measure.method import Method
+    from theodolite.model.machine import Machine
     from theodolite.model.robot import Robot
 
 NAME = "identifiable"
@@ -73,6 +75,7 @@ def command(
     """Say which parameters are identifiable, and how the others combine with them."""
     from theodolite.io.priorities import format_matrix, to_matrix
     from theodolite.io.writing import check_writable, write_text
+    from theodolite.model.robot import Robot
     from theodolite.report.data import completeness_data, excitation_data, identifiability_data
     from theodolite.report.text import (
         show_completeness,
@@ -103,13 +106,14 @@ def command(
     ]
     screen = console(json=json)
     if out is not None:
-        write_text(out, format_matrix(to_matrix(subject, shown.identifiable)), force=force)
+        matrix_of = serial(subject, "a priority matrix is for serial ones")
+        write_text(out, format_matrix(to_matrix(matrix_of, shown.identifiable)), force=force)
     show_identifiability(screen, shown, f"{subject.name}, {way.title}", fixed)
     if excited is not None:
         show_excitation(screen, excited)
     report = None
     missing: tuple[str, ...] = ()
-    if method in ("frame", "position"):
+    if method in ("frame", "position") and isinstance(subject, Robot):
         found = _completeness(subject, method, base=base)
         missing = found.missing
         report = None if model is None else found
@@ -131,7 +135,7 @@ def command(
 
 
 def _examined(
-    robot: Robot, method: Method, recorded: Dataset | None, *, gains: bool, seed: int
+    robot: Machine, method: Method, recorded: Dataset | None, *, gains: bool, seed: int
 ) -> tuple[Identifiability, Excitation | None]:
     """What random configurations show, or what a recording does and how the two compare."""
     from theodolite.errors import UnreachableError
@@ -148,7 +152,7 @@ def _examined(
     return shown, excitation(robot, recorded, shown, known)
 
 
-def _modelled(robot: Robot, model: str | None, method: str) -> Robot:
+def _modelled(robot: Machine, model: str | None, method: str) -> Machine:
     """The robot in the model that is asked about."""
     from theodolite.errors import InputError
     from theodolite.model.conventions import Convention
@@ -156,6 +160,7 @@ def _modelled(robot: Robot, model: str | None, method: str) -> Robot:
 
     if model is None:
         return robot
+    robot = serial(robot, "completeness is a question about serial ones")
     if method not in ("frame", "position"):
         raise InputError(
             f"completeness is a question about poses or positions, not about '{method}'",

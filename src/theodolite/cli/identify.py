@@ -32,7 +32,7 @@ from theodolite.cli.options import (
 if TYPE_CHECKING:
     from theodolite.measure.dataset import Dataset
     from theodolite.measure.method import Method
-    from theodolite.model.robot import Robot
+    from theodolite.model.machine import Machine
 
 NAME = "identify"
 #: Nominal errors beyond this part of the reach mean that base or tool are elsewhere.
@@ -145,12 +145,13 @@ def command(
         raise typer.Exit(1)
 
 
-def _started(robot: Robot, data: Dataset, method: Method, start: str) -> tuple[Robot, bool]:
+def _started(robot: Machine, data: Dataset, method: Method, start: str) -> tuple[Machine, bool]:
     """The robot to start from, and whether base and targets had to be placed."""
     from theodolite.errors import InputError
     from theodolite.identification.identify import fit_placement
     from theodolite.identification.judging import summary
     from theodolite.measure.locate import located
+    from theodolite.model.robot import Robot
 
     if start not in ("auto", "nominal", "locate"):
         raise InputError(f"--start {start}", allowed="auto, nominal, locate")
@@ -173,7 +174,9 @@ def _started(robot: Robot, data: Dataset, method: Method, start: str) -> tuple[R
         start == "auto" and known and summary(robot, data, method)["position"].rms <= far
     ):
         return robot, False
-    placed = fit_placement(located(robot, data), data, method)
+    # Where a mechanism stands is fitted from nominal; a serial robot can be found from nothing.
+    known_place = located(robot, data) if isinstance(robot, Robot) else robot
+    placed = fit_placement(known_place, data, method)
     error = summary(placed, data, method)["position"].rms
     if error > far:
         raise InputError(
@@ -184,7 +187,7 @@ def _started(robot: Robot, data: Dataset, method: Method, start: str) -> tuple[R
     return placed, True
 
 
-def _check_enough(robot: Robot, data: Dataset, method: Method, *, gains: bool) -> None:
+def _check_enough(robot: Machine, data: Dataset, method: Method, *, gains: bool) -> None:
     """Refuse data that have fewer equations than the method has unknowns for this robot."""
     from theodolite.errors import InputError
     from theodolite.identification.identify import equations, unknowns

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from theodolite.cli.options import ForceOption, JsonOption, console, print_json
+from theodolite.cli.options import ForceOption, JsonOption, console, print_json, serial
 
 if TYPE_CHECKING:
     from theodolite.model.robot import Robot
@@ -37,6 +37,7 @@ def command(
     from theodolite.io.robot_file import format_robot, parse_robot, read_robot
     from theodolite.io.urdf import read_urdf
     from theodolite.io.writing import write_text
+    from theodolite.model.robot import Robot
     from theodolite.report.text import show_robot
 
     readers = {
@@ -60,7 +61,7 @@ def command(
     if convention is not None:
         original = parse_robot(text, source)
         dropped = bool(original.priorities)
-        text = format_robot(_converted(original, convention))
+        text = format_robot(_converted(serial(original, "it has no other convention"), convention))
     robot = parse_robot(text, source)
     write_text(file, text, force=force)
     if json:
@@ -77,7 +78,7 @@ def command(
     show_robot(screen, robot)
     if dropped:
         screen.print("[yellow]Its priorities were left out: the parameters are others.[/yellow]")
-    for sentence in completeness(robot).missing:
+    for sentence in completeness(robot).missing if isinstance(robot, Robot) else ():
         screen.print(f"[yellow]Not complete: {sentence}[/yellow]")
     screen.print(f"wrote {file}", markup=False)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from theodolite.arrays import FloatArray
     from theodolite.measure.dataset import Dataset
     from theodolite.measure.method import Method
+    from theodolite.model.machine import Machine
     from theodolite.model.robot import Robot
 
 RobotArgument = Annotated[
@@ -92,7 +93,7 @@ def working(message: str) -> Any:
     return Console(stderr=True).status(message)
 
 
-def robot_named(text: str) -> Robot:
+def robot_named(text: str) -> Machine:
     """A robot from a file (robot file or URDF) or from the built-in ones."""
     from theodolite import robots
     from theodolite.errors import InputError
@@ -110,10 +111,23 @@ def robot_named(text: str) -> Robot:
     return robots.load(text)
 
 
-def with_priorities(robot: Robot, path: Path | None) -> Robot:
+def serial(robot: Machine, what: str) -> Robot:
+    """The robot, if it is a serial one; ``what`` says what is asked of it."""
+    from theodolite.errors import InputError
+    from theodolite.model.robot import Robot
+
+    if not isinstance(robot, Robot):
+        raise InputError(f"'{robot.name}' is a mechanism with loops; {what}")
+    return robot
+
+
+def with_priorities(robot: Machine, path: Path | None) -> Machine:
     from theodolite.io.priorities import read_priorities
 
-    return robot if path is None else robot.with_priorities(read_priorities(robot, path))
+    if path is None:
+        return robot
+    asked = "its priorities stand by name in its robot file, under [priorities]"
+    return robot.with_priorities(read_priorities(serial(robot, asked), path))
 
 
 def method_from(name: str, plane: str | None = None) -> Method:
@@ -143,7 +157,7 @@ def parse_plane(text: str) -> FloatArray:
 
 def data_from(
     paths: list[Path],
-    robot: Robot,
+    robot: Machine,
     *,
     method: str | None = None,
     columns: str | None = None,

@@ -47,6 +47,7 @@ def command(
     from theodolite.identification.judging import summary
     from theodolite.measure.catalogue import method_for
     from theodolite.measure.locate import located
+    from theodolite.model.robot import Robot
     from theodolite.report.data import errors_data
     from theodolite.report.text import show_errors
 
@@ -69,7 +70,8 @@ def command(
         if other.joint_types != subject.joint_types:
             raise InputError(f"'{nominal}' has other joints than '{robot}'")
         if recorded.positions is not None:
-            other = fit_placement(located(other, recorded), recorded, way)
+            placed = located(other, recorded) if isinstance(other, Robot) else other
+            other = fit_placement(placed, recorded, way)
         reference = summary(other, recorded, way)
         compared = {"nominal": reference, "calibrated": found}
         better = all(found[quantity].rms < reference[quantity].rms for quantity in found)

@@ -8,7 +8,7 @@ import numpy as np
 
 from theodolite.identification.identifiability import Identifiability
 from theodolite.measure.dataset import Dataset
-from theodolite.model.robot import Robot
+from theodolite.model.machine import Machine
 
 #: A recording whose condition number is this many times that of random configurations is poor.
 POOR = 10.0
@@ -36,7 +36,7 @@ class Excitation:
 
 
 def excitation(
-    robot: Robot, data: Dataset, recorded: Identifiability, random: Identifiability
+    robot: Machine, data: Dataset, recorded: Identifiability, random: Identifiability
 ) -> Excitation:
     """Compare what a recording determines with what random configurations would."""
     readings = robot.readings(data.motors)

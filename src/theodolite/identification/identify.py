@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from theodolite.errors import InputError, UnreachableError
+from theodolite.arrays import FloatArray
+from theodolite.errors import InfeasibleError, InputError, UnreachableError
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.judging import judge, summary
 from theodolite.identification.loss import Loss
+from theodolite.identification.multipliers import MultiplierSolution, solve_with_multipliers
 from theodolite.identification.reduction import reduce
 from theodolite.identification.result import (
     NEGLIGIBLE_ERROR,
@@ -24,8 +26,8 @@ from theodolite.identification.threads import single_thread
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.method import CalibrationProblem, Method
 from theodolite.measure.noise import Noise
+from theodolite.model.machine import Machine
 from theodolite.model.parameters import Group
-from theodolite.model.robot import Robot
 
 #: Part of the measurements that is held out to judge the result.
 HOLD_OUT = 0.2
@@ -37,7 +39,7 @@ CLEARLY = 0.02
 
 
 def identifiable(
-    robot: Robot,
+    robot: Machine,
     method: Method,
     *,
     data: Dataset | None = None,
@@ -63,7 +65,7 @@ def _check_candidates(problem: CalibrationProblem) -> None:
         )
 
 
-def unknowns(robot: Robot, method: Method, *, gains: bool = False) -> int | None:
+def unknowns(robot: Machine, method: Method, *, gains: bool = False) -> int | None:
     """How many parameters the method determines, given any data; None if that cannot be shown."""
     try:
         return identifiable(robot, method, gains=gains).rank
@@ -71,7 +73,7 @@ def unknowns(robot: Robot, method: Method, *, gains: bool = False) -> int | None
         return None
 
 
-def equations(robot: Robot, data: Dataset, method: Method) -> int:
+def equations(robot: Machine, data: Dataset, method: Method) -> int:
     """How many equations the data give."""
     problem = method.problem(robot, data, noise=Noise())
     values = np.array([parameter.value for parameter in problem.parameters])
@@ -79,7 +81,7 @@ def equations(robot: Robot, data: Dataset, method: Method) -> int:
 
 
 def identify(
-    robot: Robot,
+    robot: Machine,
     data: Dataset,
     method: Method,
     *,
@@ -127,7 +129,9 @@ def identify(
 
     problem = posed(noise)
     _check_candidates(problem)
-    solution = solve(problem, loss=loss, progress=progress)
+    held = _held_by_multipliers(problem)
+    start = _start(problem, held)
+    solution = solve(problem, loss=loss, start=start, progress=progress)
     if not noise.known:
         problem, solution = _balanced(problem, solution, noise, loss, posed)
     judged = None
@@ -161,12 +165,12 @@ def identify(
         held_out=judged,
         residuals=problem.errors(solution.values),
         expected_rank=unknowns(robot, method, gains=gains),
-        found=problem.found(solution.values),
+        found={**problem.found(solution.values), **_second_road(held, solution)},
         provenance=dict(provenance or {}),
     )
 
 
-def fit_placement(robot: Robot, data: Dataset, method: Method) -> Robot:
+def fit_placement(robot: Machine, data: Dataset, method: Method) -> Machine:
     """The robot with nominal links, its base and tool fitted to the data."""
     links = {
         parameter.name: 0
@@ -214,6 +218,41 @@ def _balanced(
         problem = posed(noise)
         solution = solve(problem, loss=loss)
     return problem, solution
+
+
+def _held_by_multipliers(problem: CalibrationProblem) -> MultiplierSolution | None:
+    """Closed loops are calibrated twice: with multipliers first, which needs no closed start."""
+    try:
+        return solve_with_multipliers(problem.constrained())
+    except InputError:
+        return None
+
+
+def _start(problem: CalibrationProblem, held: MultiplierSolution | None) -> FloatArray | None:
+    """Where the elimination starts: where the multipliers ended, if its loops close there."""
+    if held is None or not held.status.good:
+        return None
+    try:
+        reduce(problem, held.values, Loss())
+    except InfeasibleError:
+        return None
+    return held.values
+
+
+def _second_road(held: MultiplierSolution | None, solution: Solution) -> dict[str, Any]:
+    """What the multipliers found, beside the elimination of the passive joints."""
+    if held is None:
+        return {}
+    return {
+        "multipliers": {
+            "status": held.status.name.lower(),
+            "iterations": held.iterations,
+            "objective": held.objective,
+            "largest": float(np.abs(held.multipliers).max(initial=0.0)),
+            "largest_gap": held.gap,
+            "values": held.multipliers.tolist(),
+        }
+    }
 
 
 def _estimates(

@@ -11,19 +11,19 @@ from theodolite.identification.solver import Solution, solve
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.method import Method
 from theodolite.measure.noise import Noise
-from theodolite.model.robot import Robot
+from theodolite.model.machine import Machine
 
 #: Held out only where the rest still has this many rows per identifiable parameter.
 ROWS_PER_PARAMETER = 2.0
 
 
-def deviations(robot: Robot, data: Dataset, method: Method) -> dict[str, FloatArray]:
+def deviations(robot: Machine, data: Dataset, method: Method) -> dict[str, FloatArray]:
     """The robot's error on each observation, by quantity, SI."""
     problem = method.problem(robot, data, noise=Noise())
     return problem.errors(np.array([parameter.value for parameter in problem.parameters]))
 
 
-def summary(robot: Robot, data: Dataset, method: Method) -> Errors:
+def summary(robot: Machine, data: Dataset, method: Method) -> Errors:
     """The robot's errors on some data, summarised."""
     found = deviations(robot, data, method)
     return {quantity: ErrorSummary.of(values) for quantity, values in found.items()}
@@ -43,7 +43,7 @@ def split(
 
 
 def judge(
-    robot: Robot,
+    robot: Machine,
     data: Dataset,
     method: Method,
     full: Solution,

@@ -1,12 +1,23 @@
 """Everett's calibration of closed loops with Lagrange multipliers [Everett1988, 2.3.3].
 
-Unknowns are the constants, the passive joints of every measurement and the multipliers of every
-closure. Gauss-Newton on eq. 38: the bilinear terms are left out, as in the report. The arrow is
-eliminated measurement by measurement, so the cost is linear in their number.
+Unknowns are the constants C, the passive joints a of every measurement and the multipliers of
+every closure. Gauss-Newton on eq. 38, its bilinear terms left out as in the report. The arrow
+system falls apart: for given dC the gaps G + G_C dC + G_a da = 0 determine da, so what is left is
+
+    F - F_a G_a^+ G  +  (F_C - F_a G_a^+ G_C) dC
+
+one measurement at a time, in time linear in their number. The multipliers follow from
+F_a' (F + F_C dC + F_a da) + G_a' lambda = 0. Where closures are redundant, as six equations of a
+planar loop, the multipliers are not unique: the shortest are taken, and what the passive joints
+cannot close is a condition on the constants, held by rows of its own (`REDUNDANT`).
+
+The penalty method of the report's eq. 32 is here for comparison: gaps are errors with a weight, so
+that loops stay open by an amount that the weight decides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,8 +25,19 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.identification.identifiability import Identifiability, analyse
-from theodolite.identification.reduction import triangle
-from theodolite.measure.problem import Block, Linearized
+from theodolite.identification.loss import Loss
+from theodolite.identification.reduction import Reduction, reduce
+from theodolite.identification.solver import (
+    ILL_CONDITIONED,
+    Iteration,
+    Solution,
+    Status,
+    supported,
+)
+from theodolite.identification.threads import single_thread
+from theodolite.measure.noise import REDUNDANT
+from theodolite.measure.problem import Block, ConstrainedProblem, Linearized
+from theodolite.model.closing import CLOSED, pseudo_inverse
 from theodolite.model.parameters import Parameter
 
 #: A step this small in every unknown is none.
@@ -27,80 +49,197 @@ TOLERATED = 1.5
 HALVINGS = 6
 
 
-class ConstrainedProblem(Protocol):
-    """What the multipliers need of a problem with closures."""
-
-    @property
-    def parameters(self) -> tuple[Parameter, ...]: ...
-
-    @property
-    def priorities(self) -> tuple[int, ...]: ...
-
-    def linearized(self, values: FloatArray, passive: FloatArray) -> Linearized: ...
-
-    def reduced(self, at: Linearized) -> Block: ...
-
-
 @dataclass(frozen=True, eq=False)
-class MultiplierSolution:
+class MultiplierSolution(Solution):
     """Constants, passive joints and multipliers where the Lagrangian is stationary."""
 
-    values: FloatArray
     passive: FloatArray
     #: (n, closures), in units of the whitened objective per metre or radian.
     multipliers: FloatArray
-    #: Half the sum of squared errors.
-    objective: float
-    #: Largest gap of a loop.
+    #: Largest gap of a loop, metres or radians.
     gap: float
-    iterations: int
-    converged: bool
-    identifiability: Identifiability
+
+    @property
+    def objective(self) -> float:
+        """Half the sum of squared whitened errors."""
+        return 0.5 * self.reduction.cost
 
 
 def solve_with_multipliers(
-    problem: ConstrainedProblem, passive: FloatArray, *, max_iterations: int = MAX_ITERATIONS
+    problem: ConstrainedProblem, *, max_iterations: int = MAX_ITERATIONS
 ) -> MultiplierSolution:
-    """Minimise the error subject to closed loops, from the problem's values and given joints."""
-    values = np.array([parameter.value for parameter in problem.parameters])
-    at = problem.linearized(values, passive)
-    known: Identifiability | None = None
-    converged = False
-    multipliers = np.zeros_like(at.G)
-    iterations = 0
-    while not converged and iterations < max_iterations:
-        block = problem.reduced(at)
-        factor = triangle([block.columns.T], len(values) + 1)
-        R, z = factor[:-1, :-1], factor[:-1, -1]
-        known = analyse(
-            R, problem.parameters, problem.priorities, block.residual.size, before=known
-        )
-        step = np.zeros(len(values))
-        step[known.base] = -np.linalg.lstsq(R[:, known.base], z, rcond=1e-12)[0]
-        inverse = np.linalg.pinv(at.G_a, rcond=1e-9)
-        turn = -np.einsum("nij,nj->ni", inverse, at.G + at.G_C @ step)
-        # F_a' (F + F_C dC + F_a da) + G_a' lambda = 0
+    """Minimise the error subject to closed loops, from the problem's values and joints."""
+    return _solve(problem, Exact(), max_iterations)
+
+
+def solve_with_penalty(
+    problem: ConstrainedProblem, weight: float, *, max_iterations: int = MAX_ITERATIONS
+) -> MultiplierSolution:
+    """Minimise the error plus ``weight`` times the squared gaps; the loops stay a little open."""
+    return _solve(problem, Penalty(weight), max_iterations)
+
+
+class Elimination(Protocol):
+    """How the passive joints of one measurement are taken out of the linear problem."""
+
+    def block(self, at: Linearized) -> Block:
+        """What is left of errors and gaps in the constants alone."""
+        ...
+
+    def passive_step(self, at: Linearized, step: FloatArray) -> FloatArray:
+        """How the passive joints move with the constants, (n, passive)."""
+        ...
+
+    def multipliers(self, at: Linearized, step: FloatArray, turn: FloatArray) -> FloatArray:
+        """Forces that hold the loops closed, (n, closures)."""
+        ...
+
+
+class Exact:
+    """The gaps determine the passive joints."""
+
+    def block(self, at: Linearized) -> Block:
+        inverse = pseudo_inverse(at.G_a)
+        through = at.F_a @ inverse
+        residual = at.F - np.einsum("nij,nj->ni", through, at.G)
+        jacobian = at.F_C - through @ at.G_C
+        if at.G.shape[1] > at.G_a.shape[2]:
+            bound = (np.eye(at.G.shape[1]) - at.G_a @ inverse) / REDUNDANT
+            residual = np.concatenate([residual, np.einsum("nij,nj->ni", bound, at.G)], axis=1)
+            jacobian = np.concatenate([jacobian, bound @ at.G_C], axis=1)
+        return _block(residual, jacobian)
+
+    def passive_step(self, at: Linearized, step: FloatArray) -> FloatArray:
+        return -np.einsum("nij,nj->ni", pseudo_inverse(at.G_a), at.G + at.G_C @ step)
+
+    def multipliers(self, at: Linearized, step: FloatArray, turn: FloatArray) -> FloatArray:
         error = at.F + at.F_C @ step + np.einsum("nij,nj->ni", at.F_a, turn)
         gradient = np.einsum("nij,ni->nj", at.F_a, error)
-        multipliers = -np.einsum("nji,nj->ni", inverse, gradient)
-        length = _length(problem, values, passive, step, turn, at)
-        values, passive = values + length * step, passive + length * turn
-        at = problem.linearized(values, passive)
-        iterations += 1
-        largest = max(np.abs(step).max(), np.abs(turn).max(initial=0.0))
-        converged = bool(length == 1.0 and largest < STEP_TOLERANCE * (1 + np.abs(values).max()))
-    if known is None:
-        raise ValueError("max_iterations must be positive")
+        return -np.einsum("nji,nj->ni", pseudo_inverse(at.G_a), gradient)
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Gaps are errors with a weight; the passive joints make the weighted sum smallest."""
+
+    weight: float
+
+    def _stacked(self, at: Linearized) -> tuple[FloatArray, FloatArray, FloatArray]:
+        scale = np.sqrt(2.0 * self.weight)
+        residual = np.concatenate([at.F, scale * at.G], axis=1)
+        by_constants = np.concatenate([at.F_C, scale * at.G_C], axis=1)
+        return residual, by_constants, np.concatenate([at.F_a, scale * at.G_a], axis=1)
+
+    def block(self, at: Linearized) -> Block:
+        residual, by_constants, by_passive = self._stacked(at)
+        Q = np.linalg.qr(by_passive, mode="complete")[0][:, :, by_passive.shape[2] :]
+        return _block(np.einsum("nij,ni->nj", Q, residual), Q.transpose(0, 2, 1) @ by_constants)
+
+    def passive_step(self, at: Linearized, step: FloatArray) -> FloatArray:
+        residual, by_constants, by_passive = self._stacked(at)
+        return -np.einsum(
+            "nij,nj->ni", np.linalg.pinv(by_passive, rcond=1e-12), residual + by_constants @ step
+        )
+
+    def multipliers(self, at: Linearized, step: FloatArray, turn: FloatArray) -> FloatArray:
+        gap = at.G + at.G_C @ step + np.einsum("nij,nj->ni", at.G_a, turn)
+        return 2.0 * self.weight * gap
+
+
+def _block(residual: FloatArray, jacobian: FloatArray) -> Block:
+    rows = np.concatenate([jacobian.transpose(2, 1, 0), residual.T[None]])
+    return Block(rows.reshape(len(rows), -1), residual.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Fixed:
+    """The linear problem in the constants, the passive joints being somewhere."""
+
+    problem: ConstrainedProblem
+    passive: FloatArray
+    elimination: Elimination
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return self.problem.parameters
+
+    @property
+    def priorities(self) -> tuple[int, ...]:
+        return self.problem.priorities
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        for rows in self.problem.slices():
+            yield self.elimination.block(self.problem.linearized(values, self.passive, rows))
+
+    def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
+        return None
+
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        return {}
+
+
+def _solve(
+    problem: ConstrainedProblem, elimination: Elimination, max_iterations: int
+) -> MultiplierSolution:
+    values = np.array([parameter.value for parameter in problem.parameters])
+    passive = problem.passive.copy()
+    known: Identifiability | None = None
+    multipliers: FloatArray = np.zeros((0, 0))
+    trace: list[Iteration] = []
+    status = Status.ITERATION_LIMIT
+    size = 0.0
+    with single_thread():
+        while True:
+            reduction = reduce(_Fixed(problem, passive, elimination), values, Loss())
+            known = analyse(
+                reduction.R, problem.parameters, problem.priorities, reduction.rows, before=known
+            )
+            known = supported(known, reduction, shrinks=False)
+            trace.append(Iteration(len(trace), reduction.cost, known.rank, size, 0.0))
+            if not known.rank:
+                status = Status.NOT_IDENTIFIABLE
+            if status is not Status.ITERATION_LIMIT or len(trace) > max_iterations:
+                break
+            step = _step(reduction, known)
+            turn, multipliers = _followed(problem, values, passive, step, elimination)
+            length = _length(problem, values, passive, step, turn)
+            values, passive = values + length * step, passive + length * turn
+            size = float(max(np.abs(step).max(), np.abs(turn).max(initial=0.0)))
+            if length == 1.0 and size < STEP_TOLERANCE * (1 + np.abs(values).max()):
+                status = Status.CONVERGED
+        gap = _largest_gap(problem, values, passive)
+    if status is Status.CONVERGED and known.condition_number > ILL_CONDITIONED:
+        status = Status.ILL_CONDITIONED
+    if status is Status.CONVERGED and isinstance(elimination, Exact) and gap > 1e3 * CLOSED:
+        # A stationary point with open loops: no position of the passive joints closes them.
+        status = Status.STALLED
     return MultiplierSolution(
-        values,
-        passive,
-        multipliers,
-        0.5 * float((at.F**2).sum()),
-        float(np.abs(at.G).max()),
-        iterations,
-        converged,
-        known,
+        values, status, tuple(trace), reduction, known, Loss(), passive, multipliers, gap
     )
+
+
+def _step(reduction: Reduction, known: Identifiability) -> FloatArray:
+    step = np.zeros(len(known.parameters))
+    base = reduction.R[:, known.base]
+    scale = np.linalg.norm(base, axis=0)
+    step[known.base] = -np.linalg.lstsq(base / scale, reduction.z, rcond=1e-13)[0] / scale
+    return step
+
+
+def _followed(
+    problem: ConstrainedProblem,
+    values: FloatArray,
+    passive: FloatArray,
+    step: FloatArray,
+    elimination: Elimination,
+) -> tuple[FloatArray, FloatArray]:
+    """The passive joints' part of a step, and the multipliers after it."""
+    turns, forces = [], []
+    for rows in problem.slices():
+        at = problem.linearized(values, passive, rows)
+        turns.append(elimination.passive_step(at, step))
+        forces.append(elimination.multipliers(at, step, turns[-1]))
+    return np.concatenate(turns), np.concatenate(forces)
 
 
 def _length(
@@ -109,19 +248,31 @@ def _length(
     passive: FloatArray,
     step: FloatArray,
     turn: FloatArray,
-    at: Linearized,
 ) -> float:
     """The longest of 1, 1/2, 1/4 ... that does not raise error and gap much."""
-    weight = 1.0 / max(float(np.abs(at.G).max()), 1e-12)
+    gap = _largest_gap(problem, values, passive)
+    weight = 1.0 / max(gap, 1e-12)
 
-    def merit(here: Linearized) -> float:
-        return float(np.sqrt((here.F**2).sum())) + weight * float(np.abs(here.G).sum())
+    def merit(length: float) -> float:
+        there, turned = values + length * step, passive + length * turn
+        squares = gaps = 0.0
+        for rows in problem.slices():
+            at = problem.linearized(there, turned, rows)
+            squares += float((at.F**2).sum())
+            gaps += float(np.abs(at.G).sum())
+        return float(np.sqrt(squares)) + weight * gaps
 
-    now = merit(at)
+    now = merit(0.0)
     length = 1.0
     for _ in range(HALVINGS):
-        there = problem.linearized(values + length * step, passive + length * turn)
-        if merit(there) <= TOLERATED * now:
+        if merit(length) <= TOLERATED * now:
             return length
         length /= 2
     return 1.0
+
+
+def _largest_gap(problem: ConstrainedProblem, values: FloatArray, passive: FloatArray) -> float:
+    return max(
+        float(np.abs(problem.linearized(values, passive, rows).G).max(initial=0.0))
+        for rows in problem.slices()
+    )

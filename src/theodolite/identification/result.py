@@ -12,8 +12,8 @@ from theodolite.arrays import FloatArray
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.solver import Iteration, Status
 from theodolite.identification.statistics import Statistics
+from theodolite.model.machine import Machine
 from theodolite.model.parameters import Group, Unit
-from theodolite.model.robot import Robot
 
 #: Errors below this are rounding, metres and radians.
 NEGLIGIBLE_ERROR = 1e-10
@@ -84,8 +84,8 @@ class Result:
 
     method: str
     status: Status
-    robot: Robot
-    nominal: Robot
+    robot: Machine
+    nominal: Machine
     estimates: tuple[Estimate, ...]
     identifiability: Identifiability
     statistics: Statistics

@@ -13,6 +13,7 @@ from enum import Enum
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.errors import InfeasibleError
 from theodolite.identification.identifiability import STRONG, Identifiability, analyse
 from theodolite.identification.loss import Loss
 from theodolite.identification.reduction import Reduction, reduce, triangle
@@ -103,12 +104,14 @@ def solve(
     problem: Problem,
     *,
     loss: Loss | None = None,
+    start: FloatArray | None = None,
     max_iterations: int = MAX_ITERATIONS,
     progress: Progress | None = None,
 ) -> Solution:
-    """Minimise the problem's loss from the values its parameters have."""
+    """Minimise the problem's loss from the values its parameters have, or from other ones."""
     loss = loss or Loss()
-    start = np.array([parameter.value for parameter in problem.parameters])
+    if start is None:
+        start = np.array([parameter.value for parameter in problem.parameters])
     with single_thread():
         solution = _descend(problem, start, Loss(), max_iterations, progress)
         solution = _with_unsupported(problem, solution, max_iterations, progress)
@@ -174,7 +177,7 @@ def _determined(
     """What is identifiable at a point, less what the noise leaves out of reach."""
     known = examine(problem, here.values, here.reduction, before)
     shrinks = problem.structure(here.values) is not None
-    return _supported(known, here.reduction, shrinks=shrinks)
+    return supported(known, here.reduction, shrinks=shrinks)
 
 
 def _structural(
@@ -184,7 +187,7 @@ def _structural(
     return examine(problem, here.values, here.reduction, before)
 
 
-def _supported(known: Identifiability, reduction: Reduction, *, shrinks: bool) -> Identifiability:
+def supported(known: Identifiability, reduction: Reduction, *, shrinks: bool) -> Identifiability:
     """Without parameters that the data would determine to no use, the worst first.
 
     Along the axes of a SCARA that are almost parallel, nearly dependent parameters exist, but lie
@@ -286,12 +289,15 @@ def _advance(
         if size <= LINEAR_STEP and loss.is_squared:
             return _Advance(here.moved(step), size, damping, gain=1.0)
         there = _at(problem, here.values + step, loss)
+        if there is None:
+            damping = max(FIRST_DAMPING, 10 * damping)
+            continue
         if there.cost > here.cost - WELL_PREDICTED * decrease and size > NEGLIGIBLE_STEP:
             # The cost is curved along the step. The second-order path costs one more pass, and
             # follows the curved valleys of nearly dependent parameters in few iterations.
-            bend = _acceleration(problem, here, step, known, damping)
-            bent = _at(problem, here.values + step + bend / 2, loss)
-            there = min(there, bent, key=lambda point: point.cost)
+            bent = _bent(problem, here, step, known, damping, loss)
+            if bent is not None and bent.cost < there.cost:
+                there = bent
         gain = (here.cost - there.cost) / decrease
         if gain > TRUSTED:
             return _Advance(there, size, damping, gain)
@@ -301,8 +307,12 @@ def _advance(
     return Status.STALLED
 
 
-def _at(problem: Problem, values: FloatArray, loss: Loss) -> _Point:
-    return _Point(values, reduce(problem, values, loss))
+def _at(problem: Problem, values: FloatArray, loss: Loss) -> _Point | None:
+    """The problem at other values, or None where the machine could not exist."""
+    try:
+        return _Point(values, reduce(problem, values, loss))
+    except InfeasibleError:
+        return None
 
 
 def _step(here: Reduction, known: Identifiability, damping: float) -> tuple[FloatArray, float]:
@@ -313,6 +323,22 @@ def _step(here: Reduction, known: Identifiability, damping: float) -> tuple[Floa
     step = np.zeros(len(known.parameters))
     step[known.base] = -_solved(R, wanted) / scale
     return step, float(wanted @ wanted)
+
+
+def _bent(
+    problem: Problem,
+    here: _Point,
+    step: FloatArray,
+    known: Identifiability,
+    damping: float,
+    loss: Loss,
+) -> _Point | None:
+    """Where the second-order path leads, if the machine can exist there."""
+    try:
+        bend = _acceleration(problem, here, step, known, damping)
+    except InfeasibleError:
+        return None
+    return _at(problem, here.values + step + bend / 2, loss)
 
 
 def _acceleration(

@@ -14,7 +14,8 @@ from theodolite.errors import InputError
 from theodolite.io.units import ANGLES, LENGTHS, joint_units
 from theodolite.model import rotations
 from theodolite.model.conventions import Joint
-from theodolite.model.robot import Robot
+from theodolite.model.machine import Machine
+from theodolite.model.mechanism import Mechanism
 
 _JOINT = re.compile(r"q(\d+)(?:_(\w+))?$")
 _POINT = re.compile(r"(?:(\w+?)_)?([xyz])(?:_(\w+))?$")
@@ -47,17 +48,20 @@ class Table(Protocol):
     def lines(self) -> FloatArray: ...
 
 
-def is_joint(name: str, number: int) -> bool:
-    match = _JOINT.match(name)
-    return match is not None and int(match.group(1)) == number
+def is_joint(column: str, joint: str) -> bool:
+    """Does a column give a joint, in whatever unit?"""
+    return column == joint or column.rpartition("_")[0] == joint
 
 
 class Columns:
     """The meaning of a table's columns for one robot."""
 
-    def __init__(self, table: Table, robot: Robot) -> None:
+    def __init__(self, table: Table, robot: Machine) -> None:
         self.table, self.robot = table, robot
-        self.joint: dict[int, FloatArray] = {}
+        self.joint: dict[str, FloatArray] = {}
+        self._kinds = dict(zip(robot.joint_names, robot.joint_types, strict=True))
+        if isinstance(robot, Mechanism):
+            self._kinds |= {joint.name: joint.kind for joint in robot.passive}
         self.point: dict[str, dict[str, FloatArray]] = {}
         self.turn: dict[str, FloatArray] = {}
         self.other: dict[str, FloatArray] = {}
@@ -75,7 +79,7 @@ class Columns:
     def _check_joints(self) -> None:
         """Another number of joints is the surest sign of another robot: say it first."""
         for name in self.table.columns:
-            match = _JOINT.match(name)
+            match = None if isinstance(self.robot, Mechanism) else _JOINT.match(name)
             if match and not 1 <= int(match.group(1)) <= self.robot.joints:
                 raise self._error(
                     f"column '{name}': robot '{self.robot.name}' has {self.robot.joints} joints",
@@ -85,11 +89,10 @@ class Columns:
     def _sort(self, name: str, values: FloatArray) -> None:
         if name in QUATERNION or name == "set":
             self.other[name] = values
-        elif match := _JOINT.match(name):
-            number = int(match.group(1))
-            units = joint_units(self.robot.joint_types[number - 1])
-            values = values * self._factor(name, match.group(2), units)
-            self._put(self.joint, number, name, values)
+        elif joint := next((joint for joint in self._kinds if is_joint(name, joint)), None):
+            units = joint_units(self._kinds[joint])
+            unit = name.removeprefix(joint).lstrip("_") or None
+            self._put(self.joint, joint, name, values * self._factor(name, unit, units))
         elif match := _PLANE.match(name):
             units = LENGTHS if match.group(1) == "h" else {"": 1.0}
             values = values * self._factor(name, match.group(2), units)
@@ -115,16 +118,32 @@ class Columns:
         return units[unit or ""]
 
     def motors(self) -> FloatArray:
-        missing = [n for n in range(1, self.robot.joints + 1) if n not in self.joint]
+        """The measured joints, (n, joints)."""
+        missing = [name for name in self.robot.joint_names if name not in self.joint]
         if missing:
-            kind = self.robot.joint_types[missing[0] - 1]
-            unit = "deg" if kind is Joint.REVOLUTE else "mm"
+            unit = "deg" if self._kinds[missing[0]] is Joint.REVOLUTE else "mm"
             raise self._error(
-                f"column q{missing[0]}_{unit} is missing",
+                f"column {missing[0]}_{unit} is missing",
                 allowed=f"one column for each of the {self.robot.joints} joints",
                 remedy="The file may be of another robot",
             )
-        return np.column_stack([self.joint[n] for n in range(1, self.robot.joints + 1)])
+        return np.column_stack([self.joint[name] for name in self.robot.joint_names])
+
+    def passive(self) -> FloatArray | None:
+        """About where the passive joints are, (n, passive); None where the file does not say."""
+        if not isinstance(self.robot, Mechanism):
+            return None
+        names = [joint.name for joint in self.robot.passive]
+        given = [name for name in names if name in self.joint]
+        if not given:
+            return None
+        if len(given) < len(names):
+            missing = [name for name in names if name not in given]
+            raise self._error(
+                f"there are guesses of {', '.join(given)} but not of {', '.join(missing)}",
+                remedy="Give the guesses of all passive joints or of none",
+            )
+        return np.column_stack([self.joint[name] for name in names])
 
     def targets(self) -> tuple[str, ...]:
         return tuple(self.point) or ("",)

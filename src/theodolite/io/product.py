@@ -1,96 +1,111 @@
-"""Product rows as text: ``Tx(100) Ry(=2.5) Rz(-q+30)``.
+"""Products of elementary motions as text: ``Tx(100) Ry(=2.5) Rz(-q+30)``.
 
-A number is a parameter, ``=`` before it makes it a known constant, ``q`` or ``-q`` is the joint,
-alone, with an offset that is a parameter (``q+30``) or with a known one (``q=30``).
+A number is a parameter, ``=`` before it makes it a known constant. A name is a joint (``q``,
+``-q``) or, in mechanisms, a named constant. Sums are allowed: ``q+30``, ``q=30``, ``q+L-h``.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Collection
 
+from theodolite.model.bodies import BodyElement
 from theodolite.model.conventions import Piece, Row
-from theodolite.model.mechanism import SegmentElement
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_ELEMENT = re.compile(
-    rf"\s*([RT])([xyz])\(\s*(?:(?P<sign>[+-]?)(?P<joint>[A-Za-z]\w*)\s*(?P<offset>[=+-].*?)?|"
-    rf"(?P<known>=)?\s*(?P<amount>{_NUMBER}))\s*\)"
+_ELEMENT = re.compile(r"\s*([RT])([xyz])\(([^()]*)\)")
+_TERM = re.compile(
+    r"\s*(?:(?P<sign>[+-])?\s*(?P<name>[A-Za-z]\w*)|"
+    r"(?P<known>=)?\s*(?P<number>[+-]?\s*(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?))\s*"
 )
 
 
-class _Written(NamedTuple):
-    """An element as it stands in the text."""
-
-    rotation: bool
-    axis: int
-    joint: str | None
-    sign: int
-    amount: float
-    free: bool
-
-
-def _elements(text: str) -> list[_Written]:
+def parse_elements(
+    text: str, joints: Collection[str], constants: Collection[str] = ()
+) -> tuple[BodyElement, ...]:
+    """The elements of a product in the text's units; names are joints or constants."""
     found = []
     position = 0
     while text[position:].strip():
         match = _ELEMENT.match(text, position)
         if match is None:
             raise ValueError(f"cannot read {text[position:].strip()[:20]!r} in the product")
-        joint, offset = match.group("joint"), match.group("offset")
-        sign = 0 if joint is None else (-1 if match.group("sign") == "-" else 1)
-        known = offset is None or offset.startswith("=") if joint else match.group("known")
-        number = match.group("amount") or (offset or "0").lstrip("=").replace(" ", "")
-        if not re.fullmatch(_NUMBER, number):
-            raise ValueError(f"{offset!r} is not a number in the product")
-        amount = float(number)
-        axis = "xyz".index(match.group(2))
-        found.append(_Written(match.group(1) == "R", axis, joint, sign, amount, not known))
+        kind, axis, inside = match.groups()
+        found.append(_element(kind, axis, inside, joints, constants))
         position = match.end()
     if not found:
         raise ValueError("the product has no elements")
-    return found
+    return tuple(found)
+
+
+def _element(
+    kind: str, axis: str, inside: str, joints: Collection[str], constants: Collection[str]
+) -> BodyElement:
+    """One element from the sum between its parentheses."""
+    moved: list[tuple[str, int]] = []
+    named: list[tuple[str, int]] = []
+    numbers: list[tuple[float, bool]] = []
+    position = 0
+    while position < len(inside) or not position:
+        term = _TERM.match(inside, position)
+        if term is None or term.end() == position:
+            raise ValueError(f"cannot read {inside!r} in the product")
+        if name := term.group("name"):
+            if position and not term.group("sign"):
+                raise ValueError(f"cannot read {inside!r} in the product")
+            if name not in joints and name not in constants:
+                raise ValueError(f"{name!r} is neither a joint nor a constant")
+            place = moved if name in joints else named
+            place.append((name, -1 if term.group("sign") == "-" else 1))
+        else:
+            number = term.group("number").replace(" ", "")
+            if position and not term.group("known") and number[0] not in "+-":
+                raise ValueError(f"cannot read {inside!r} in the product")
+            numbers.append((float(number), not term.group("known")))
+        position = term.end()
+    if len(moved) > 1 or len(numbers) > 1:
+        raise ValueError(f"{inside!r} has more than one joint or number")
+    joint, sign = moved[0] if moved else (None, 1)
+    amount, free = numbers[0] if numbers else (0.0, False)
+    return BodyElement(kind == "R", "xyz".index(axis), joint, sign, amount, free, tuple(named))
 
 
 def parse_product(text: str) -> tuple[tuple[Piece, ...], list[float]]:
     """The elements of a robot's row and their constant amounts, in the text's units."""
-    found = _elements(text)
-    for element in found:
-        if element.joint not in (None, "q"):
-            raise ValueError(f"the joint of a row is called q, not {element.joint!r}")
-    pieces = tuple(Piece(e.rotation, e.axis, e.sign, e.free) for e in found)
+    found = parse_elements(text, ("q",))
+    pieces = tuple(Piece(e.rotation, e.axis, e.sign if e.joint else 0, e.free) for e in found)
     return pieces, [element.amount for element in found]
 
 
-def parse_segment(
-    text: str, *, length: float = 1.0, angle: float = 1.0
-) -> tuple[SegmentElement, ...]:
-    """A segment of a mechanism, whose joints have names of their own; units as factors to SI."""
-    return tuple(
-        SegmentElement(
-            element.rotation,
-            element.axis,
-            element.joint,
-            element.sign,
-            element.amount * (angle if element.rotation else length),
-            element.free,
-        )
-        for element in _elements(text)
+def format_elements(elements: tuple[BodyElement, ...]) -> str:
+    """The text of a product, in SI, to the last digit."""
+    return " ".join(f"{'R' if e.rotation else 'T'}{'xyz'[e.axis]}({_sum(e)})" for e in elements)
+
+
+def _sum(element: BodyElement) -> str:
+    names = [(element.joint, element.sign)] if element.joint else []
+    text = "".join(
+        f"{'-' if sign < 0 else '+'}{name}" for name, sign in (*names, *element.constants)
     )
+    amount = float(element.amount)
+    if element.free:
+        text += f"{amount:+}" if text else f"{amount!r}"
+    elif amount or not text:
+        text += f"={amount!r}"
+    return text.removeprefix("+")
 
 
 def format_product(row: Row) -> str:
     """The text of a product row, in SI."""
-    elements = []
-    for piece, slot in zip(row.pieces, row.slots, strict=True):
-        amount = float(row.amount(slot.symbol))
-        if piece.sign:
-            joint = "q" if piece.sign > 0 else "-q"
-            inner = joint
-            if piece.free or amount:
-                inner += f"{amount:+}" if piece.free else f"={amount!r}"
-        else:
-            inner = f"{amount!r}" if piece.free else f"={amount!r}"
-        kind = "R" if piece.rotation else "T"
-        elements.append(f"{kind}{'xyz'[piece.axis]}({inner})")
-    return " ".join(elements)
+    return format_elements(
+        tuple(
+            BodyElement(
+                piece.rotation,
+                piece.axis,
+                "q" if piece.sign else None,
+                piece.sign or 1,
+                float(row.amount(slot.symbol)),
+                piece.free,
+            )
+            for piece, slot in zip(row.pieces, row.slots, strict=True)
+        )
+    )

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.errors import InputError
+from theodolite.io.mechanism_file import MechanismReader, format_mechanism
 from theodolite.io.priorities import from_matrix
 from theodolite.io.product import format_product, parse_product
+from theodolite.io.toml import (
+    FORMAT,
+    TomlReader,
+    parse_toml,
+    toml_float,
+    toml_key,
+    toml_rows,
+    toml_string,
+    toml_vector,
+)
 from theodolite.io.units import ANGLES, LENGTHS, to_si
 from theodolite.io.writing import read_text, write_text
 from theodolite.model.conventions import Convention, Joint, Row, piece_symbols
+from theodolite.model.machine import Machine
+from theodolite.model.mechanism import Mechanism
 from theodolite.model.robot import Robot, Target
 from theodolite.model.transmission import Transmission
 
-FORMAT = "theodolite robot 1"
-#: No length, angle or gain of a robot is larger, in any unit.
-LARGEST_NUMBER = 1e12
 #: Names that can stand in a column of a measurement file.
 _TARGET_NAME = re.compile(r"(?!q\d)[A-Za-z][A-Za-z0-9]*$")
 _VECTORS = ["Offset", "Qmin", "Qmax"]
@@ -30,53 +38,43 @@ _TOP = ["format", "name", "source", "units", "convention", "frames", *_VECTORS, 
 _TOP += ["priorities", "targets"]
 
 
-def read_robot(path: Path | str) -> Robot:
+def read_robot(path: Path | str) -> Machine:
     """A robot from its file."""
     path = Path(path)
     return parse_robot(read_text(path), str(path))
 
 
-def parse_robot(text: str, where: str) -> Robot:
+def parse_robot(text: str, where: str) -> Machine:
     """A robot from the text of its file; ``where`` names it in errors."""
-    try:
-        content = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise InputError(
-            f"is not a whole robot file: {error}",
-            where=where,
-            remedy="Compare with a file made by 'theodolite new'",
-        ) from error
+    content = parse_toml(text, where)
+    if "bodies" in content:
+        return MechanismReader(content, where).mechanism()
     return _Reader(content, where).robot()
 
 
-class _Reader:
+class _Reader(TomlReader):
     """One robot file on its way to becoming a robot."""
 
-    def __init__(self, content: dict[str, Any], where: str) -> None:
-        self.content, self.where = content, where
-
     def robot(self) -> Robot:
-        self._check_keys(self.content, _TOP, "")
+        self.check_keys(self.content, _TOP, "")
         if self.content.get("format") != FORMAT:
-            raise self._error(f"the format is {self.content.get('format')!r}", allowed=repr(FORMAT))
-        self.length = self._unit("length", LENGTHS)
-        self.angle = self._unit("angle", ANGLES)
+            raise self.error(f"the format is {self.content.get('format')!r}", allowed=repr(FORMAT))
+        self.length = self.unit("length", LENGTHS)
+        self.angle = self.unit("angle", ANGLES)
         self.convention = self._convention(self.content.get("convention", "kk"), "convention")
         entries = self.content.get("frames")
         if not isinstance(entries, list) or not entries:
-            raise self._error("has no frames", remedy="Add 'frames = [ ... ]', one row per frame")
+            raise self.error("has no frames", remedy="Add 'frames = [ ... ]', one row per frame")
         rows = tuple(self._row(entry, number) for number, entry in enumerate(entries, start=1))
         self.joints = [row.joint for row in rows if row.joint is not Joint.FIXED]
         self.kinds = [row.joint for row in rows]
         if not self.joints:
-            raise self._error(
+            raise self.error(
                 "the robot has no joints", remedy="Give at least one row sigma = 0 or 1"
             )
         for key in ("Qmin", "Qmax"):
             if key not in self.content:
-                raise self._error(
-                    f"has no {key}", remedy="Add it; the file may have been cut short"
-                )
+                raise self.error(f"has no {key}", remedy="Add it; the file may have been cut short")
         robot = Robot.of(
             str(self.content.get("name", "robot")),
             rows,
@@ -88,13 +86,13 @@ class _Reader:
         )
         if (robot.lower >= robot.upper).any():
             joint = int(np.argmax(robot.lower >= robot.upper)) + 1
-            raise self._error(f"Qmin is not below Qmax for joint {joint}")
+            raise self.error(f"Qmin is not below Qmax for joint {joint}")
         return robot.with_priorities(self._priorities(robot))
 
     def _row(self, entry: Any, number: int) -> Row:
         place = f"frames, row {number}"
         if not isinstance(entry, dict):
-            raise self._error(f"{place} is not a table of values")
+            raise self.error(f"{place} is not a table of values")
         convention = self._convention(entry.get("convention", self.convention.value), place)
         allowed = ["convention", "sigma", "K"]
         if convention is Convention.PRODUCT:
@@ -103,22 +101,22 @@ class _Reader:
             allowed += Row(convention, Joint.FIXED).symbols
         if convention.has_nominal:
             allowed += ["xyz", "rpy"]
-        self._check_keys(entry, allowed, place)
+        self.check_keys(entry, allowed, place)
         if type(entry.get("sigma")) is not int or entry["sigma"] not in (0, 1, 2):
-            raise self._error(
+            raise self.error(
                 f"{place}: sigma is {entry.get('sigma')!r}",
                 allowed="0 (revolute), 1 (prismatic), 2 (fixed)",
             )
         joint = Joint(entry["sigma"])
         if convention is Convention.HAYATI and joint is not Joint.REVOLUTE:
-            raise self._error(
+            raise self.error(
                 f"{place}: a hayati row is for a revolute joint", remedy="Use kk or dh there"
             )
         if convention is Convention.PRODUCT:
             return self._product(entry.get("product"), joint, place)
         values = {
             slot.symbol: to_si(
-                self._number(entry[slot.symbol], f"{place}, {slot.symbol}"),
+                self.number(entry[slot.symbol], f"{place}, {slot.symbol}"),
                 self.angle if slot.rotation else self.length,
             )
             for slot in Row(convention, joint).slots
@@ -134,17 +132,17 @@ class _Reader:
         try:
             pieces, amounts = parse_product(text if isinstance(text, str) else "")
         except ValueError as error:
-            raise self._error(
+            raise self.error(
                 f"{place}: {error}", allowed="Tx(100) Rz(q) Ry(-q+5) Rx(=90) ..."
             ) from error
         moving = [piece for piece in pieces if piece.sign]
         wanted = 0 if joint is Joint.FIXED else 1
         if len(moving) != wanted or any(p.rotation != (joint is Joint.REVOLUTE) for p in moving):
             kinds = {Joint.FIXED: "no q", Joint.REVOLUTE: "one R.(q)", Joint.PRISMATIC: "one T.(q)"}
-            raise self._error(f"{place}: the product does not fit sigma", allowed=kinds[joint])
+            raise self.error(f"{place}: the product does not fit sigma", allowed=kinds[joint])
         factors = [self.angle if piece.rotation else self.length for piece in pieces]
         values = {
-            symbol: to_si(self._number(amount, f"{place}, {symbol}"), factor)
+            symbol: to_si(self.number(amount, f"{place}, {symbol}"), factor)
             for symbol, amount, factor in zip(piece_symbols(pieces), amounts, factors, strict=True)
         }
         return Row(Convention.PRODUCT, joint, values, pieces=pieces)
@@ -155,9 +153,9 @@ class _Reader:
         for number, (entry, kind) in enumerate(zip(entries, self.kinds, strict=True), start=1):
             if kind is Joint.FIXED:
                 if "K" in entry:
-                    raise self._error(f"frames, row {number}: a fixed frame has no gain K")
+                    raise self.error(f"frames, row {number}: a fixed frame has no gain K")
                 continue
-            gains.append(self._number(entry.get("K", 1.0), f"frames, row {number}, K"))
+            gains.append(self.number(entry.get("K", 1.0), f"frames, row {number}, K"))
         coa = self._matrix("Coa", [count, len(self.kinds)])
         if coa is not None and len(coa) != count:
             # As in the paper: one row per frame, motors in the first columns.
@@ -172,7 +170,7 @@ class _Reader:
         )
         matrix = transmission.coa * transmission.gains @ transmission.com
         if np.linalg.matrix_rank(matrix) < count:
-            raise self._error(
+            raise self.error(
                 "Coa G(K) Com is singular: some joint is not driven by any motor",
                 remedy="Check Coa, Com and the gains K",
             )
@@ -185,13 +183,13 @@ class _Reader:
         values = self.content[key]
         allowed = f"one number per joint ({len(self.joints)}) or per frame ({len(self.kinds)})"
         if not isinstance(values, list) or len(values) not in (len(self.joints), len(self.kinds)):
-            raise self._error(f"{key} has the wrong length", allowed=allowed)
+            raise self.error(f"{key} has the wrong length", allowed=allowed)
         if len(values) != len(self.joints):
             values = [v for v, k in zip(values, self.kinds, strict=True) if k is not Joint.FIXED]
         factors = [self.angle if kind is Joint.REVOLUTE else self.length for kind in self.joints]
         return np.array(
             [
-                to_si(self._number(value, f"{key}, entry {number}"), factor)
+                to_si(self.number(value, f"{key}, entry {number}"), factor)
                 for number, (value, factor) in enumerate(zip(values, factors, strict=True), 1)
             ]
         )
@@ -202,28 +200,28 @@ class _Reader:
         try:
             matrix = np.array(self.content[key], dtype=np.float64, ndmin=2)
         except (TypeError, ValueError, OverflowError) as error:
-            raise self._error(f"{key} is not a matrix of numbers") from error
+            raise self.error(f"{key} is not a matrix of numbers") from error
         if not np.isfinite(matrix).all() or any(
             isinstance(item, str | bool) for row in self.content[key] for item in row
         ):
-            raise self._error(f"{key} is not a matrix of finite numbers")
+            raise self.error(f"{key} is not a matrix of finite numbers")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) not in sizes:
             shapes = " or ".join(f"{size} x {size}" for size in sizes)
-            raise self._error(f"{key} is {' x '.join(map(str, matrix.shape))}", allowed=shapes)
+            raise self.error(f"{key} is {' x '.join(map(str, matrix.shape))}", allowed=shapes)
         return matrix
 
     def _targets(self) -> list[Target]:
         targets = []
         entries = self.content.get("targets", [])
         if not isinstance(entries, list):
-            raise self._error("targets is not a list of points")
+            raise self.error("targets is not a list of points")
         for number, entry in enumerate(entries, start=1):
             place = f"targets, row {number}"
             if not isinstance(entry, dict) or "name" not in entry:
-                raise self._error(f"{place} has no name")
-            self._check_keys(entry, ["name", "xyz"], place)
+                raise self.error(f"{place} has no name")
+            self.check_keys(entry, ["name", "xyz"], place)
             if not _TARGET_NAME.match(str(entry["name"])):
-                raise self._error(
+                raise self.error(
                     f"{place}: the name {entry['name']!r}",
                     allowed="letters and digits, a letter first, and not like q1",
                 )
@@ -235,132 +233,70 @@ class _Reader:
         given = self.content.get("priorities", {})
         if isinstance(given, list):
             return from_matrix(robot, given, self.where)
-        if not isinstance(given, dict):
-            raise self._error("priorities is neither a table nor a matrix")
-        names = [parameter.name for parameter in robot.parameters]
-        self._check_keys(given, names, "priorities")
-        for name, value in given.items():
-            if type(value) is not int or value < 0:
-                raise self._error(
-                    f"the priority of {name} is {value!r}",
-                    allowed="whole numbers; 0 means never identify",
-                )
-        return dict(given)
-
-    def _unit(self, quantity: str, factors: Mapping[str, float]) -> float:
-        units = self.content.get("units")
-        if not isinstance(units, dict) or quantity not in units:
-            raise self._error(
-                f"does not say its unit of {quantity}",
-                remedy='Add: units = { length = "mm", angle = "deg" }',
-            )
-        if not isinstance(units[quantity], str) or units[quantity] not in factors:
-            raise self._error(f"the unit of {quantity} is {units[quantity]!r}", allowed=factors)
-        return factors[units[quantity]]
+        return self.priorities([parameter.name for parameter in robot.parameters])
 
     def _convention(self, name: Any, place: str) -> Convention:
         try:
             return Convention(name)
         except ValueError as error:
             allowed = [convention.value for convention in Convention]
-            raise self._error(f"{place}: no convention {name!r}", allowed=allowed) from error
+            raise self.error(f"{place}: no convention {name!r}", allowed=allowed) from error
 
     def _triple(self, value: Any, place: str, factor: float) -> tuple[float, float, float]:
         if not isinstance(value, list) or len(value) != 3:
-            raise self._error(f"{place} is not three numbers")
-        x, y, z = (to_si(self._number(item, place), factor) for item in value)
+            raise self.error(f"{place} is not three numbers")
+        x, y, z = (to_si(self.number(item, place), factor) for item in value)
         return x, y, z
 
-    def _number(self, value: Any, place: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self._error(f"{place} is {value!r}, not a number")
-        try:
-            number = float(value)
-        except OverflowError:
-            number = float("inf")
-        if not abs(number) < LARGEST_NUMBER:
-            raise self._error(f"{place} is {number}", allowed=f"numbers below {LARGEST_NUMBER:g}")
-        return number
 
-    def _check_keys(self, entry: Mapping[str, Any], allowed: Sequence[str], place: str) -> None:
-        for key in entry:
-            if key not in allowed:
-                prefix = f"{place}: " if place else ""
-                raise self._error(f"{prefix}unknown key '{key}'", allowed=allowed)
-
-    def _error(self, what: str, **details: Any) -> InputError:
-        return InputError(what, where=self.where, **details)
-
-
-def write_robot(robot: Robot, path: Path | str, *, force: bool = False) -> None:
+def write_robot(robot: Machine, path: Path | str, *, force: bool = False) -> None:
     """Write a robot in SI units, so that it reads back identically to the last bit."""
     write_text(Path(path), format_robot(robot), force=force)
 
 
-def format_robot(robot: Robot) -> str:
+def format_robot(robot: Machine) -> str:
     """The text of a robot's file."""
+    if isinstance(robot, Mechanism):
+        return format_mechanism(robot)
     lines = [
-        f"format = {_string(FORMAT)}",
-        f"name = {_string(robot.name)}",
-        f"source = {_string(robot.source)}",
+        f"format = {toml_string(FORMAT)}",
+        f"name = {toml_string(robot.name)}",
+        f"source = {toml_string(robot.source)}",
         'units = { length = "m", angle = "rad" }',
         "",
         "frames = [",
     ]
     gains = dict(zip(robot.joint_rows, robot.transmission.gains, strict=True))
     for index, row in enumerate(robot.frames):
-        entry = [f"convention = {_string(row.convention.value)}", f"sigma = {int(row.joint)}"]
+        entry = [f"convention = {toml_string(row.convention.value)}", f"sigma = {int(row.joint)}"]
         if any(row.nominal):
-            entry.append(f"xyz = {_vector(row.nominal[:3])}")
-            entry.append(f"rpy = {_vector(row.nominal[3:])}")
+            entry.append(f"xyz = {toml_vector(row.nominal[:3])}")
+            entry.append(f"rpy = {toml_vector(row.nominal[3:])}")
         if row.convention is Convention.PRODUCT:
-            entry.append(f"product = {_string(format_product(row))}")
+            entry.append(f"product = {toml_string(format_product(row))}")
         else:
             entry += [
-                f"{symbol} = {_float(row.values[symbol])}"
+                f"{symbol} = {toml_float(row.values[symbol])}"
                 for symbol in row.symbols
                 if symbol in row.values
             ]
         if index in gains:
-            entry.append(f"K = {_float(gains[index])}")
+            entry.append(f"K = {toml_float(gains[index])}")
         lines.append(f"  {{ {', '.join(entry)} }},")
     lines += ["]", ""]
-    lines.append(f"Offset = {_vector(robot.transmission.offset)}")
-    lines.append(f"Qmin = {_vector(robot.lower)}")
-    lines.append(f"Qmax = {_vector(robot.upper)}")
-    lines.append(f"Com = {_rows(robot.transmission.com)}")
-    lines.append(f"Coa = {_rows(robot.transmission.coa)}")
+    lines.append(f"Offset = {toml_vector(robot.transmission.offset)}")
+    lines.append(f"Qmin = {toml_vector(robot.lower)}")
+    lines.append(f"Qmax = {toml_vector(robot.upper)}")
+    lines.append(f"Com = {toml_rows(robot.transmission.com)}")
+    lines.append(f"Coa = {toml_rows(robot.transmission.coa)}")
     if robot.targets:
         lines += ["", "targets = ["]
         lines += [
-            f"  {{ name = {_string(target.name)}, xyz = {_vector(target.position)} }},"
+            f"  {{ name = {toml_string(target.name)}, xyz = {toml_vector(target.position)} }},"
             for target in robot.targets
         ]
         lines.append("]")
     if robot.priorities:
         lines += ["", "[priorities]"]
-        lines += [f"{_key(name)} = {value}" for name, value in robot.priorities.items()]
+        lines += [f"{toml_key(name)} = {value}" for name, value in robot.priorities.items()]
     return "\n".join(lines) + "\n"
-
-
-def _float(value: float) -> str:
-    return repr(float(value))
-
-
-def _vector(values: Sequence[float] | FloatArray) -> str:
-    return f"[{', '.join(_float(value) for value in values)}]"
-
-
-def _rows(matrix: FloatArray) -> str:
-    return f"[{', '.join(_vector(row) for row in matrix)}]"
-
-
-def _string(text: str) -> str:
-    import json
-
-    # JSON's escapes are a subset of those of TOML's basic strings, except for DEL.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _key(name: str) -> str:
-    return name if name.replace("_", "").isalnum() and name.isascii() else _string(name)

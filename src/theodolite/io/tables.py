@@ -2,7 +2,7 @@
 
 | columns | what |
 |---|---|
-| ``q1_deg`` ... | motor variables, one per joint |
+| ``q1_deg`` ... | motor variables, one per joint; mechanisms: the names of their joints |
 | ``x_mm y_mm z_mm`` | position of the tool; ``p1_x_mm`` ... of a target ``p1`` |
 | ``qw qx qy qz`` | orientation as a quaternion |
 | ``rx_deg ry_deg rz_deg`` | or as a rotation vector |
@@ -25,9 +25,11 @@ from theodolite.io.cells import header, row
 from theodolite.io.columns import QUATERNION, Columns, is_joint
 from theodolite.io.units import ANGLES, LENGTHS
 from theodolite.io.writing import read_text, write_text
+from theodolite.measure.branches import branched
 from theodolite.measure.dataset import Dataset
 from theodolite.model.conventions import Joint
-from theodolite.model.robot import Robot
+from theodolite.model.machine import Machine
+from theodolite.model.mechanism import Mechanism
 
 #: How far a reading may be beyond its limit, as part of the range: gains and noise move it there.
 LIMIT_MARGIN = 0.02
@@ -35,7 +37,7 @@ LIMIT_MARGIN = 0.02
 
 def read_measurements(
     paths: Sequence[Path],
-    robot: Robot,
+    robot: Machine,
     *,
     needs: Sequence[str] = (),
     columns: Sequence[str] | None = None,
@@ -89,7 +91,7 @@ def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
     return replace(first, name=f"{first.name}{more}", **fields)
 
 
-def _check_needs(data: Dataset, robot: Robot, needs: Sequence[str]) -> None:
+def _check_needs(data: Dataset, robot: Machine, needs: Sequence[str]) -> None:
     remedies = {
         "positions": "Add columns x_mm y_mm z_mm",
         "rotations": "Add columns qw qx qy qz, or use the method 'position'",
@@ -147,11 +149,12 @@ class _Table:
             raise InputError("has no rows", where=str(path))
         return _Table(path, tuple(names[number] for number in keep), values, numbers)
 
-    def dataset(self, robot: Robot, *, check_limits: bool) -> Dataset:
+    def dataset(self, robot: Machine, *, check_limits: bool) -> Dataset:
         found = Columns(self, robot)
+        positions = found.positions()
         data = Dataset(
             found.motors(),
-            positions=found.positions(),
+            positions=positions,
             targets=found.targets(),
             rotations=found.rotations(),
             sets=found.sets(),
@@ -161,9 +164,19 @@ class _Table:
         )
         if check_limits:
             self._check_limits(data, robot)
+        if isinstance(robot, Mechanism):
+            motors = branched(
+                robot,
+                data.motors,
+                found.passive(),
+                None if positions is None else positions[:, 0],
+                lines=self.lines.astype(np.intp),
+                where=str(self.path),
+            )
+            data = replace(data, motors=motors)
         return data
 
-    def _check_limits(self, data: Dataset, robot: Robot) -> None:
+    def _check_limits(self, data: Dataset, robot: Machine) -> None:
         readings = robot.readings(data.motors)
         margin = LIMIT_MARGIN * (robot.upper - robot.lower)
         outside = (readings < robot.lower - margin) | (readings > robot.upper + margin)
@@ -172,7 +185,7 @@ class _Table:
         row, joint = np.argwhere(outside)[0]
         revolute = robot.joint_types[joint] is Joint.REVOLUTE
         unit, factor = ("deg", ANGLES["deg"]) if revolute else ("mm", LENGTHS["mm"])
-        column = next(name for name in self.columns if is_joint(name, joint + 1))
+        column = next(name for name in self.columns if is_joint(name, robot.joint_names[joint]))
         raise InputError(
             f"line {int(self.lines[row])}, column '{column}': joint {joint + 1} at "
             f"{readings[row, joint] / factor:.6g} {unit} is out of its limits "
@@ -241,7 +254,7 @@ def _located_numbers(
 
 
 def write_measurements(
-    data: Dataset, robot: Robot, path: Path | str, *, force: bool = False
+    data: Dataset, robot: Machine, path: Path | str, *, force: bool = False
 ) -> None:
     """Write measurements in degrees and millimetres, with all their digits."""
     names: list[str] = []
@@ -249,9 +262,13 @@ def write_measurements(
     if data.sets is not None:
         names.append("set")
         columns.append(data.sets)
-    for number, kind in enumerate(robot.joint_types):
+    joints = list(zip(robot.joint_names, robot.joint_types, strict=True))
+    if isinstance(robot, Mechanism) and data.motors.shape[1] > robot.joints:
+        # The passive joints say which assembly it was.
+        joints += [(joint.name, joint.kind) for joint in robot.passive]
+    for number, (name, kind) in enumerate(joints):
         unit, factor = ("deg", ANGLES["deg"]) if kind is Joint.REVOLUTE else ("mm", 1e-3)
-        names.append(f"q{number + 1}_{unit}")
+        names.append(f"{name}_{unit}")
         columns.append(data.motors[:, number] / factor)
     if data.positions is not None:
         for index, target in enumerate(data.targets):

@@ -1,4 +1,4 @@
-"""Random configurations within limits, and configurations that satisfy a constraint.
+"""Configurations within limits, and configurations that satisfy a constraint.
 
 One damped Newton iteration over all samples at once serves the points of the link and plane
 methods, and the structure of their identifiability (docs/architecture.md).
@@ -13,8 +13,7 @@ import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
 from theodolite.model import rotations
-from theodolite.model.chain import Motion
-from theodolite.model.robot import Robot
+from theodolite.model.machine import Machine, Tip
 
 #: A configuration satisfies its goal when no component is off by more (metres, radians).
 SOLVED = 1e-12
@@ -25,9 +24,9 @@ NEWTON_STEPS = 60
 class Goal(Protocol):
     """What configurations shall satisfy: an error (n, m) with its derivative by the basis."""
 
-    def error(self, motion: Motion) -> FloatArray: ...
+    def error(self, motion: Tip) -> FloatArray: ...
 
-    def derivative(self, motion: Motion) -> FloatArray: ...
+    def derivative(self, motion: Tip) -> FloatArray: ...
 
     def take(self, rows: BoolArray) -> Goal: ...
 
@@ -38,10 +37,10 @@ class PointGoal:
 
     positions: FloatArray
 
-    def error(self, motion: Motion) -> FloatArray:
+    def error(self, motion: Tip) -> FloatArray:
         return motion.position - self.positions
 
-    def derivative(self, motion: Motion) -> FloatArray:
+    def derivative(self, motion: Tip) -> FloatArray:
         return motion.position_basis_jacobian()
 
     def take(self, rows: BoolArray) -> PointGoal:
@@ -55,11 +54,11 @@ class PoseGoal:
     rotations: FloatArray
     positions: FloatArray
 
-    def error(self, motion: Motion) -> FloatArray:
+    def error(self, motion: Tip) -> FloatArray:
         turn = rotations.log(motion.rotation @ self.rotations.transpose(0, 2, 1))
         return np.concatenate([motion.position - self.positions, turn], axis=1)
 
-    def derivative(self, motion: Motion) -> FloatArray:
+    def derivative(self, motion: Tip) -> FloatArray:
         # The left inverse is left out: at the goal it is the identity, and Newton needs no more.
         return motion.twist_basis_jacobian()
 
@@ -73,11 +72,11 @@ class PlaneGoal:
 
     planes: FloatArray
 
-    def error(self, motion: Motion) -> FloatArray:
+    def error(self, motion: Tip) -> FloatArray:
         along = np.einsum("ni,ni->n", motion.position, self.planes[:, :3])
         return (along - self.planes[:, 3])[:, None]
 
-    def derivative(self, motion: Motion) -> FloatArray:
+    def derivative(self, motion: Tip) -> FloatArray:
         jacobian = motion.position_basis_jacobian()
         return np.einsum("nib,ni->nb", jacobian, self.planes[:, :3])[:, None]
 
@@ -85,13 +84,7 @@ class PlaneGoal:
         return PlaneGoal(self.planes[rows])
 
 
-def random_motors(robot: Robot, count: int, rng: np.random.Generator) -> FloatArray:
-    """Motor variables of configurations uniform within the joint limits, (count, joints)."""
-    readings = rng.uniform(robot.lower, robot.upper, (count, robot.joints))
-    return robot.transmission.motors(readings + robot.transmission.offset)
-
-
-def within_limits(robot: Robot, motors: FloatArray, *, margin: float = 1e-9) -> BoolArray:
+def within_limits(robot: Machine, motors: FloatArray, *, margin: float = 1e-9) -> BoolArray:
     """Which configurations respect the joint limits, (n,)."""
     readings = robot.readings(motors)
     inside = (readings >= robot.lower - margin) & (readings <= robot.upper + margin)
@@ -99,7 +92,7 @@ def within_limits(robot: Robot, motors: FloatArray, *, margin: float = 1e-9) -> 
 
 
 def satisfy(
-    robot: Robot,
+    robot: Machine,
     goal: Goal,
     start: FloatArray,
     *,
@@ -112,9 +105,8 @@ def satisfy(
     the last steps are Newton's. Works for more, as many or fewer joints than components.
     """
     values = robot.values if values is None else values
-    chain = robot.chains[0]
     motors = start.copy()
-    motion = chain.motion(values, robot.basis(motors))
+    motion = robot.motion(values, motors)
     error = goal.error(motion)
     damping = np.full(len(motors), 1.0)
     active = np.abs(error).max(axis=1) > SOLVED / 100
@@ -122,12 +114,13 @@ def satisfy(
         if not active.any():
             break
         part, e = goal.take(active), error[active]
-        here = chain.motion(values, robot.basis(motors[active]))
+        here = robot.motion(values, motors[active])
         J = robot.to_motors(part.derivative(here))
         size = np.einsum("ni,ni->n", e, e)
         step = _damped_step(J, e, damping[active] * size + 1e-15)
-        trial = motors[active] - step
-        moved = part.error(chain.motion(values, robot.basis(trial)))
+        trial = motors[active]
+        trial[:, : robot.joints] -= step
+        moved = part.error(robot.motion(values, trial))
         better = np.einsum("ni,ni->n", moved, moved) < size
         rows = np.flatnonzero(active)
         motors[rows[better]] = trial[better]

@@ -12,15 +12,14 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
-from theodolite.measure.configurations import random_motors
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.geometric import GeometricProblem, slices
+from theodolite.measure.loop import LoopProblem
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
 from theodolite.model import rotations
-from theodolite.model.chain import Motion
-from theodolite.model.robot import Robot
+from theodolite.model.machine import Machine, Tip
 
 
 class FrameProblem(GeometricProblem):
@@ -38,6 +37,10 @@ class FrameProblem(GeometricProblem):
             if self.noise.moves:
                 white = self._whitener(motion, sigmas, _bent(motion.twist_basis_jacobian(), bend))
             yield self._block(error, jacobian, white)
+        yield from self._closure_blocks(full, self.data.motors)
+
+    def constrained(self) -> LoopProblem:
+        return LoopProblem(self, self._links)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)
@@ -56,7 +59,7 @@ class FrameProblem(GeometricProblem):
     def _target(self) -> int:
         return self._target_index(self.data.targets[0])
 
-    def _error(self, motion: Motion, rows: slice) -> FloatArray:
+    def _error(self, motion: Tip, rows: slice) -> FloatArray:
         if self.data.positions is None or self.data.rotations is None:
             raise InputError("the data hold no poses", where=self.data.name)
         turn = rotations.log(motion.rotation @ self.data.rotations[rows].transpose(0, 2, 1))
@@ -79,14 +82,14 @@ class Frame:
     gauge: ClassVar[Gauge] = Gauge.NONE
 
     def problem(
-        self, robot: Robot, data: Dataset, *, noise: Noise, gains: bool = False
+        self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> FrameProblem:
         return FrameProblem(robot, data, noise, gains=gains)
 
     def observe(
-        self, robot: Robot, points: int, rng: np.random.Generator, *, per_set: int = 1
+        self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
     ) -> Dataset:
-        motors = random_motors(robot, points, rng)
+        motors = robot.random_motors(points, rng)
         orientation, position = robot.poses(motors)
         return Dataset(
             motors,
@@ -95,5 +98,5 @@ class Frame:
             rotations=orientation,
         )
 
-    def points_for(self, robot: Robot) -> int:
+    def points_for(self, robot: Machine) -> int:
         return max(12, len(robot.parameters) // 2)

@@ -10,11 +10,12 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.measure.dataset import Dataset
-from theodolite.measure.noise import Noise
+from theodolite.measure.loop import LoopProblem
+from theodolite.measure.noise import REDUNDANT, Noise
 from theodolite.measure.problem import Block
-from theodolite.model.chain import Motion
+from theodolite.model.machine import Machine, Tip
+from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import Parameter
-from theodolite.model.robot import Robot
 
 #: Configurations per block: large enough for speed, small enough to stay near the cache.
 BLOCK = 2048
@@ -25,7 +26,7 @@ class GeometricProblem:
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Machine,
         data: Dataset,
         noise: Noise,
         *,
@@ -58,13 +59,20 @@ class GeometricProblem:
         full[self._columns] = values
         return full
 
-    def calibrated(self, values: FloatArray) -> Robot:
+    def calibrated(self, values: FloatArray) -> Machine:
         """The robot with the candidates at the given values."""
         return self.robot.with_values(self.full_values(values)[: len(self.robot.parameters)])
 
     def found(self, values: FloatArray) -> dict[str, Any]:
         """Nothing but the robot, unless a method says otherwise."""
         return {}
+
+    def constrained(self) -> LoopProblem:
+        """The same with passive joints as unknowns of their own, for Lagrange multipliers."""
+        raise InputError(
+            "multipliers are for measured poses and positions",
+            allowed="the methods frame and position",
+        )
 
     def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
         """The Jacobian itself decides, unless a method says otherwise."""
@@ -82,9 +90,8 @@ class GeometricProblem:
             )
         return known.index(name)
 
-    def _motion(self, full: FloatArray, motors: FloatArray, target: int = 0) -> Motion:
-        chain = self.robot.chains[target]
-        return chain.motion(full[: chain.parameters], self.robot.basis(motors))
+    def _motion(self, full: FloatArray, motors: FloatArray, target: int = 0) -> Tip:
+        return self.robot.motion(full, motors, target)
 
     def _block(
         self, error: FloatArray, jacobian: FloatArray, whitener: FloatArray | float
@@ -107,7 +114,17 @@ class GeometricProblem:
             np.multiply(e, scale, out=columns[-1])
         return Block(columns.reshape(size + 1, width * n), width)
 
-    def _whitener(self, motion: Motion, sigmas: FloatArray, derivative: FloatArray) -> FloatArray:
+    def _closure_blocks(self, full: FloatArray, motors: FloatArray) -> Iterator[Block]:
+        """Redundant closures are conditions on the constants: what no passive joint can close."""
+        if not isinstance(self.robot, Mechanism) or not self.robot.redundant:
+            return
+        for rows in slices(len(motors)):
+            error, slopes = self.robot.motion(full, motors[rows]).closure_rows()
+            jacobian = np.zeros((*error.shape, len(self._columns)))
+            jacobian[:, :, : len(self._links)] = slopes[:, :, self._links]
+            yield self._block(error, jacobian, 1.0 / REDUNDANT)
+
+    def _whitener(self, motion: Tip, sigmas: FloatArray, derivative: FloatArray) -> FloatArray:
         """Inverse Cholesky factor of sensor noise plus joint noise seen through the robot."""
         if not self.noise.moves:
             return 1.0 / sigmas

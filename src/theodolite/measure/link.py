@@ -25,7 +25,6 @@ from theodolite.measure.configurations import (
     Goal,
     PointGoal,
     PoseGoal,
-    random_motors,
     satisfy,
     within_limits,
 )
@@ -35,8 +34,7 @@ from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
 from theodolite.model import rotations
-from theodolite.model.chain import Motion
-from theodolite.model.robot import Robot
+from theodolite.model.machine import Machine, Tip
 
 #: Configurations used to decide what is identifiable; more would only repeat them.
 STRUCTURE_CONFIGURATIONS = 400
@@ -93,6 +91,7 @@ class LinkProblem(GeometricProblem, ABC):
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         yield from self._blocks(values, self.data.motors, self._sets)
+        yield from self._closure_blocks(self.full_values(values), self.data.motors)
 
     def structure(self, values: FloatArray) -> Iterator[FloatArray]:
         """The Jacobian at the nearest configurations that do reach the same place."""
@@ -129,7 +128,7 @@ class LinkProblem(GeometricProblem, ABC):
         error: FloatArray,
         jacobian: FloatArray,
         contrast: FloatArray,
-        motion: Motion,
+        motion: Tip,
         shape: tuple[int, int],
     ) -> Block:
         """Whitened block of differences (sets, size - 1, width) and (p, width, sets, size - 1)."""
@@ -148,7 +147,7 @@ class LinkProblem(GeometricProblem, ABC):
         return Block(rows.reshape(-1, len(self._columns) + 1).T, 1)
 
     def _joint_whitener(
-        self, motion: Motion, sigmas: FloatArray, shape: tuple[int, int]
+        self, motion: Tip, sigmas: FloatArray, shape: tuple[int, int]
     ) -> FloatArray:
         """Inverse Cholesky factor of the differences' covariance, one matrix per set."""
         count, size = shape
@@ -176,18 +175,18 @@ class LinkProblem(GeometricProblem, ABC):
     def _sigmas(self) -> FloatArray: ...
 
     @abstractmethod
-    def _basis_derivative(self, motion: Motion) -> FloatArray: ...
+    def _basis_derivative(self, motion: Tip) -> FloatArray: ...
 
     @abstractmethod
-    def _differences(self, motion: Motion, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
+    def _differences(self, motion: Tip, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
         """Errors (sets, size - 1, width) and derivatives (p, width, sets, size - 1)."""
 
     @abstractmethod
-    def _common_goal(self, motion: Motion, sets: int, size: int) -> Goal:
+    def _common_goal(self, motion: Tip, sets: int, size: int) -> Goal:
         """Where the configurations of each set would meet."""
 
     @abstractmethod
-    def _scatter(self, motion: Motion, sets: int, size: int) -> dict[str, FloatArray]:
+    def _scatter(self, motion: Tip, sets: int, size: int) -> dict[str, FloatArray]:
         """How far each configuration is from the middle of its set, (sets, size)."""
 
 
@@ -211,19 +210,19 @@ class PositionLinkProblem(LinkProblem):
     def _sigmas(self) -> FloatArray:
         return np.full(3, self.noise.position)
 
-    def _basis_derivative(self, motion: Motion) -> FloatArray:
+    def _basis_derivative(self, motion: Tip) -> FloatArray:
         return motion.position_basis_jacobian()
 
-    def _differences(self, motion: Motion, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
+    def _differences(self, motion: Tip, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
         points = motion.position.reshape(sets, size, 3)
         J = _by_set(motion.position_jacobian(self._links), sets, size)
         return points[:, 1:] - points[:, :1], J[..., 1:] - J[..., :1]
 
-    def _common_goal(self, motion: Motion, sets: int, size: int) -> PointGoal:
+    def _common_goal(self, motion: Tip, sets: int, size: int) -> PointGoal:
         points = motion.position.reshape(sets, size, 3)
         return PointGoal(np.repeat(points.mean(axis=1), size, axis=0))
 
-    def _scatter(self, motion: Motion, sets: int, size: int) -> dict[str, FloatArray]:
+    def _scatter(self, motion: Tip, sets: int, size: int) -> dict[str, FloatArray]:
         return {"position": _distance_from_mean(motion.position, sets, size)}
 
 
@@ -235,10 +234,10 @@ class FrameLinkProblem(LinkProblem):
     def _sigmas(self) -> FloatArray:
         return np.repeat([self.noise.position, self.noise.orientation], 3)
 
-    def _basis_derivative(self, motion: Motion) -> FloatArray:
+    def _basis_derivative(self, motion: Tip) -> FloatArray:
         return motion.twist_basis_jacobian()
 
-    def _differences(self, motion: Motion, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
+    def _differences(self, motion: Tip, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
         points = motion.position.reshape(sets, size, 3)
         turn = self._turns(motion, sets, size)
         error = np.concatenate([points[:, 1:] - points[:, :1], turn], axis=2)
@@ -253,19 +252,19 @@ class FrameLinkProblem(LinkProblem):
         J[:, 3:] -= np.einsum("skij,pjs->pisk", right, twists[:, 3:, :, 0])
         return error, J
 
-    def _turns(self, motion: Motion, sets: int, size: int) -> FloatArray:
+    def _turns(self, motion: Tip, sets: int, size: int) -> FloatArray:
         frames = motion.rotation.reshape(sets, size, 3, 3)
         turn = frames[:, 1:] @ frames[:, :1].transpose(0, 1, 3, 2)
         return rotations.log(turn.reshape(-1, 3, 3)).reshape(sets, size - 1, 3)
 
-    def _common_goal(self, motion: Motion, sets: int, size: int) -> PoseGoal:
+    def _common_goal(self, motion: Tip, sets: int, size: int) -> PoseGoal:
         points = motion.position.reshape(sets, size, 3)
         first = motion.rotation.reshape(sets, size, 3, 3)[:, 0]
         return PoseGoal(
             np.repeat(first, size, axis=0), np.repeat(points.mean(axis=1), size, axis=0)
         )
 
-    def _scatter(self, motion: Motion, sets: int, size: int) -> dict[str, FloatArray]:
+    def _scatter(self, motion: Tip, sets: int, size: int) -> dict[str, FloatArray]:
         # The mean rotation of nearly equal ones, to first order in their differences.
         turn = np.concatenate([np.zeros((sets, 1, 3)), self._turns(motion, sets, size)], axis=1)
         turn = np.linalg.norm(turn - turn.mean(axis=1, keepdims=True), axis=2)
@@ -280,11 +279,11 @@ class _Link(ABC):
 
     title: ClassVar[str]
 
-    def points_for(self, robot: Robot) -> int:
+    def points_for(self, robot: Machine) -> int:
         return max(20, len(robot.parameters) // 2)
 
     def observe(
-        self, robot: Robot, points: int, rng: np.random.Generator, *, per_set: int = 4
+        self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 4
     ) -> Dataset:
         """Sets of different configurations of the given robot that reach the same place."""
         if per_set < 2:
@@ -305,17 +304,17 @@ class _Link(ABC):
         return Dataset(motors, sets=np.repeat(np.arange(points), per_set))
 
     def _find_sets(
-        self, robot: Robot, count: int, per_set: int, rng: np.random.Generator
+        self, robot: Machine, count: int, per_set: int, rng: np.random.Generator
     ) -> list[FloatArray]:
         """Try ``count`` random places; return the sets (per_set, joints) that came out whole."""
-        reference = random_motors(robot, count, rng)
+        reference = robot.random_motors(count, rng)
         sets = [[motors] for motors in reference]
         for _ in range(ATTEMPTS + PER_CONFIGURATION * per_set):
             short = np.array([i for i, members in enumerate(sets) if len(members) < per_set])
             if not len(short):
                 break
-            motion = robot.chains[0].motion(robot.values, robot.basis(reference[short]))
-            start = random_motors(robot, len(short), rng)
+            motion = robot.motion(robot.values, reference[short])
+            start = robot.random_motors(len(short), rng)
             motors, solved = satisfy(robot, self._goal(motion), start)
             usable = solved & within_limits(robot, motors)
             for index in np.flatnonzero(usable):
@@ -325,13 +324,13 @@ class _Link(ABC):
         return [np.array(members) for members in sets if len(members) == per_set]
 
     @abstractmethod
-    def _goal(self, motion: Motion) -> Goal: ...
+    def _goal(self, motion: Tip) -> Goal: ...
 
     @abstractmethod
-    def _explain(self, robot: Robot, points: int, found: int, per_set: int) -> str: ...
+    def _explain(self, robot: Machine, points: int, found: int, per_set: int) -> str: ...
 
 
-def _differs(robot: Robot, motors: FloatArray, members: list[FloatArray]) -> bool:
+def _differs(robot: Machine, motors: FloatArray, members: list[FloatArray]) -> bool:
     others = robot.readings(np.array(members))
     gap: BoolArray = np.abs(others - robot.readings(motors[None])).max(axis=1) > DIFFERENT
     return bool(gap.all())
@@ -345,14 +344,14 @@ class PositionLink(_Link):
     gauge: ClassVar[Gauge] = Gauge.SIMILARITY
 
     def problem(
-        self, robot: Robot, data: Dataset, *, noise: Noise, gains: bool = False
+        self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> PositionLinkProblem:
         return PositionLinkProblem(robot, data, noise, gains=gains)
 
-    def _goal(self, motion: Motion) -> PointGoal:
+    def _goal(self, motion: Tip) -> PointGoal:
         return PointGoal(motion.position)
 
-    def _explain(self, robot: Robot, points: int, found: int, per_set: int) -> str:
+    def _explain(self, robot: Machine, points: int, found: int, per_set: int) -> str:
         return (
             f"robot '{robot.name}' reaches only {found} of {points} points with {per_set} "
             "different configurations within its joint limits. Ask for fewer configurations per "
@@ -368,14 +367,14 @@ class FrameLink(_Link):
     gauge: ClassVar[Gauge] = Gauge.SIMILARITY_AND_TOOL
 
     def problem(
-        self, robot: Robot, data: Dataset, *, noise: Noise, gains: bool = False
+        self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> FrameLinkProblem:
         return FrameLinkProblem(robot, data, noise, gains=gains)
 
-    def _goal(self, motion: Motion) -> PoseGoal:
+    def _goal(self, motion: Tip) -> PoseGoal:
         return PoseGoal(motion.rotation, motion.position)
 
-    def _explain(self, robot: Robot, points: int, found: int, per_set: int) -> str:
+    def _explain(self, robot: Machine, points: int, found: int, per_set: int) -> str:
         reason = (
             f"robot '{robot.name}' reaches only {found} of {points} poses with {per_set} "
             "different configurations within its joint limits. "

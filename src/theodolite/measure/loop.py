@@ -1,112 +1,91 @@
-"""Closed loops: measured poses or positions of a mechanism whose passive joints are not measured.
+"""Closed loops with their passive joints kept as unknowns of their own.
 
-With the tool's error F(C, a) and the loops' gaps G(C, a) for constants C and passive joints a,
-both ways of [Everett1988, 2.3] come down to the same linear problem in the constants,
+With the tool's error F(C, a) and the loops' gaps G(C, a) for constants C and passive joints a, the
+report minimises |F|^2 subject to G = 0 over both [Everett1988, 2.3.2]. The passive joints of one
+measurement appear in no other, so everything here is measurement by measurement.
 
-    F - F_a G_a^+ G  +  (F_C - F_a G_a^+ G_C) dC
-
-since the passive joints of one measurement appear in no other: block elimination of the arrow
-system of eq. 38, in time linear in the number of measurements.
-
-- eliminated: the loops are closed first, G = 0, and C alone is unknown (`LoopProblem`);
-- multipliers: C, a and the multipliers move together, Gauss-Newton on eq. 38
-  (`identification/multipliers.py`).
+The other way, in which the loops are closed first and C alone is unknown, needs nothing of this: it
+is what the position and frame methods do with any machine (`model/loop_motion.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
-from theodolite.measure.noise import Noise
-from theodolite.measure.problem import Block, Linearized
+from theodolite.measure.problem import Linearized
 from theodolite.model import rotations
-from theodolite.model.mechanism import Loops, Mechanism
+from theodolite.model.mechanism import Mechanism
+from theodolite.model.parameters import Parameter
 
+if TYPE_CHECKING:
+    from theodolite.measure.geometric import GeometricProblem
 
-@dataclass(frozen=True, eq=False)
-class LoopData:
-    """Measured joints, a guess of the passive ones on the right branch, and what was seen."""
-
-    active: FloatArray
-    guess: FloatArray
-    positions: FloatArray
-    rotations: FloatArray | None = None
-
-    def __len__(self) -> int:
-        return len(self.active)
+#: Measurements taken at a time.
+BLOCK = 2048
 
 
 class LoopProblem:
-    """A mechanism's constants from measured poses or positions, the passive joints eliminated."""
+    """Errors and gaps of a mechanism at any position of its passive joints."""
 
-    def __init__(self, mechanism: Mechanism, data: LoopData, *, noise: Noise | None = None) -> None:
-        self.mechanism, self.data, self.noise = mechanism, data, noise or Noise()
-        self.loops = Loops.of(mechanism)
-        self.parameters = mechanism.parameters
-        self.priorities = (1,) * len(self.parameters)
-        self._guess = data.guess
-        start = np.array([parameter.value for parameter in self.parameters])
-        _, closes = self.loops.closed(start, data.active, data.guess)
-        if not closes.any():
+    def __init__(self, problem: GeometricProblem, candidates: IntArray) -> None:
+        if not isinstance(problem.robot, Mechanism) or not problem.robot.passive:
             raise InputError(
-                f"no loop of '{mechanism.name}' closes at the nominal constants",
-                remedy="Check the guesses of the passive joints and the units",
+                f"robot '{problem.robot.name}' has no passive joints, so there is nothing to hold "
+                "by multipliers"
             )
+        if problem.noise.moves:
+            raise InputError(
+                "joint noise acts through the closed loops", remedy="Leave out the multipliers"
+            )
+        if problem.data.positions is None:
+            raise InputError("the data hold no positions", where=problem.data.name)
+        self.mechanism = problem.robot
+        self.parameters: tuple[Parameter, ...] = problem.parameters
+        self.priorities = problem.priorities
+        self._problem, self._columns = problem, candidates
+        self._measured, self._turned = problem.data.positions[:, 0], problem.data.rotations
+        joints = self.mechanism.joints
+        self._active = problem.data.motors[:, :joints]
+        #: Where the passive joints start, (n, passive).
+        self.passive = problem.data.motors[:, joints:]
+        if self.passive.shape[1] != len(self.mechanism.passive):
+            self.passive = self.mechanism.assembled(self._active)[0][:, joints:]
+        noise = problem.noise
+        sizes = [noise.position] if self._turned is None else [noise.position, noise.orientation]
+        self._sigmas = np.repeat(sizes, 3)
 
-    def passive(self, values: FloatArray) -> FloatArray:
-        """The passive joints of every measurement, on the branch of the guess."""
-        found, closes = self.loops.closed(values, self.data.active, self._guess)
-        if not closes.all():
-            # Where a trial's loops do not close, the nearest gap counts as error.
-            return found
-        self._guess = found
-        return found
+    def slices(self) -> Iterator[slice]:
+        for start in range(0, len(self._active), BLOCK):
+            yield slice(start, start + BLOCK)
 
-    def linearized(self, values: FloatArray, passive: FloatArray) -> Linearized:
-        """Everything at given constants and passive joints."""
-        basis = self.loops.basis(self.data.active, passive)
-        motion = self.loops.tool.motion(values, basis)
-        error = motion.position - self.data.positions
-        J, B = motion.twist_jacobian(), motion.twist_basis_jacobian()
-        sigmas = np.full(3, self.noise.position)
-        if self.data.rotations is None:
-            J, B = J[:, :3], B[:, :3]
+    def linearized(self, values: FloatArray, passive: FloatArray, rows: slice) -> Linearized:
+        """Errors and gaps of some measurements, with derivatives by constants and joints."""
+        full = self._problem.full_values(values)
+        mechanism = self.mechanism
+        joints = np.concatenate([self._active[rows], passive[rows]], axis=1)
+        motion = mechanism.tool_chain.motion(full, mechanism.basis(joints))
+        error = motion.position - self._measured[rows]
+        if self._turned is None:
+            J, B = motion.position_jacobian(self._columns), motion.position_basis_jacobian()
         else:
-            turn = rotations.log(motion.rotation @ self.data.rotations.transpose(0, 2, 1))
+            J, B = motion.twist_jacobian(self._columns), motion.twist_basis_jacobian()
+            turn = rotations.log(motion.rotation @ self._turned[rows].transpose(0, 2, 1))
             bend = rotations.left_inverse(turn)
             error = np.concatenate([error, turn], axis=1)
             for jacobian in (J, B):
                 jacobian[:, 3:] = np.einsum("nij,njk->nik", bend, jacobian[:, 3:])
-            sigmas = np.append(sigmas, np.full(3, self.noise.orientation))
-        G, G_C, G_a = self.loops.gap(values, basis)
-        scale = sigmas[:, None]
-        F_a = B[:, :, 1 + self.loops.active :] / scale
-        return Linearized(error / sigmas, J / scale, F_a, G, G_C, G_a)
-
-    def reduced(self, at: Linearized) -> Block:
-        """The linear problem in the constants that is left."""
-        inverse = np.linalg.pinv(at.G_a, rcond=1e-9)
-        through = at.F_a @ inverse
-        residual = at.F - np.einsum("nij,nj->ni", through, at.G)
-        jacobian = at.F_C - through @ at.G_C
-        rows = np.concatenate([jacobian.transpose(2, 1, 0), residual.T[None]])
-        width = residual.shape[1]
-        return Block(rows.reshape(len(self.parameters) + 1, -1), width)
-
-    def blocks(self, values: FloatArray) -> Iterator[Block]:
-        yield self.reduced(self.linearized(values, self.passive(values)))
-
-    def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
-        return None
-
-    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
-        at = self.linearized(values, self.passive(values))
-        found = {"position": np.linalg.norm(at.F[:, :3], axis=1) * self.noise.position}
-        if self.data.rotations is not None:
-            found["orientation"] = np.linalg.norm(at.F[:, 3:], axis=1) * self.noise.orientation
-        return found
+        gap = mechanism.gap(full, joints)
+        scale = self._sigmas[:, None]
+        return Linearized(
+            error / self._sigmas,
+            J / scale,
+            B[:, :, 1 + mechanism.joints :] / scale,
+            gap.gap,
+            gap.by_values[:, :, self._columns],
+            gap.by_passive,
+        )

@@ -10,8 +10,8 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.noise import Noise
-from theodolite.measure.problem import Problem
-from theodolite.model.robot import Robot
+from theodolite.measure.problem import ConstrainedProblem, Problem
+from theodolite.model.machine import Machine
 
 
 class Gauge(Enum):
@@ -27,7 +27,11 @@ class CalibrationProblem(Problem, Protocol):
 
     def full_values(self, values: FloatArray) -> FloatArray: ...
 
-    def calibrated(self, values: FloatArray) -> Robot: ...
+    def constrained(self) -> ConstrainedProblem:
+        """With passive joints as unknowns of their own."""
+        ...
+
+    def calibrated(self, values: FloatArray) -> Machine: ...
 
     def found(self, values: FloatArray) -> dict[str, Any]:
         """What was found besides the robot, in words and SI."""
@@ -42,13 +46,13 @@ class Method(Protocol):
     gauge: ClassVar[Gauge]
 
     def problem(
-        self, robot: Robot, data: Dataset, *, noise: Noise, gains: bool = False
+        self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> CalibrationProblem:
         """The least-squares problem that the data pose about the robot."""
         ...
 
     def observe(
-        self, robot: Robot, points: int, rng: np.random.Generator, *, per_set: int = 4
+        self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 4
     ) -> Dataset:
         """Exact measurements of the given robot at random configurations within its limits.
 
@@ -56,6 +60,6 @@ class Method(Protocol):
         """
         ...
 
-    def points_for(self, robot: Robot) -> int:
+    def points_for(self, robot: Machine) -> int:
         """How many random points show everything that can be identified."""
         ...

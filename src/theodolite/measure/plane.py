@@ -21,7 +21,6 @@ from theodolite.arrays import FloatArray
 from theodolite.errors import InputError, UnreachableError
 from theodolite.measure.configurations import (
     PlaneGoal,
-    random_motors,
     satisfy,
     within_limits,
 )
@@ -30,9 +29,8 @@ from theodolite.measure.geometric import GeometricProblem, slices, spread
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
-from theodolite.model.chain import Motion
+from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Group, Parameter, Unit
-from theodolite.model.robot import Robot
 
 #: Configurations used to decide what is identifiable.
 STRUCTURE_CONFIGURATIONS = 400
@@ -91,6 +89,7 @@ class _PlaneProblem(GeometricProblem, ABC):
         for rows in slices(len(self.data)):
             motion = self._motion(full, self.data.motors[rows])
             yield self._linearized(motion, full, planes[rows])
+        yield from self._closure_blocks(full, self.data.motors)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)
@@ -101,7 +100,7 @@ class _PlaneProblem(GeometricProblem, ABC):
         ]
         return {"position": np.concatenate(distances)}
 
-    def _linearized(self, motion: Motion, full: FloatArray, planes: FloatArray) -> Block:
+    def _linearized(self, motion: Tip, full: FloatArray, planes: FloatArray) -> Block:
         normals = planes[:, :3]
         along = np.einsum("nip,ni->pn", motion.position_jacobian(self._links), normals)
         jacobian = np.concatenate([along, self._plane_columns(motion, full).T])
@@ -117,12 +116,12 @@ class _PlaneProblem(GeometricProblem, ABC):
     def _planes(self, full: FloatArray) -> FloatArray:
         """Unit normals and distances, (n, 4)."""
 
-    def _plane_columns(self, motion: Motion, full: FloatArray) -> FloatArray:
+    def _plane_columns(self, motion: Tip, full: FloatArray) -> FloatArray:
         """Derivative of the distance by the plane's own parameters, (n, extra)."""
         return np.empty((len(motion.position), 0))
 
 
-def _distance(motion: Motion, planes: FloatArray) -> FloatArray:
+def _distance(motion: Tip, planes: FloatArray) -> FloatArray:
     return np.einsum("ni,ni->n", motion.position, planes[:, :3]) - planes[:, 3]
 
 
@@ -143,9 +142,8 @@ class KnownPlaneProblem(_PlaneProblem):
 class UnknownPlaneProblem(_PlaneProblem):
     """Distances from one plane that is identified with the robot."""
 
-    def __init__(self, robot: Robot, data: Dataset, noise: Noise, *, gains: bool = False) -> None:
-        chain = robot.chains[0]
-        points = chain.motion(robot.values, robot.basis(data.motors)).position
+    def __init__(self, robot: Machine, data: Dataset, noise: Noise, *, gains: bool = False) -> None:
+        points = robot.motion(robot.values, data.motors).position
         self.form = PlaneForm.nearest(points, robot.reach())
         plane = [
             Parameter(f"p{letter}", float(value), Unit.PER_METRE, Group.SENSOR, 0, column)
@@ -180,7 +178,7 @@ class UnknownPlaneProblem(_PlaneProblem):
         height = normal @ self.form.origin - 1.0 / np.linalg.norm(m)
         return np.tile(np.append(normal, height), (len(self.data), 1))
 
-    def _plane_columns(self, motion: Motion, full: FloatArray) -> FloatArray:
+    def _plane_columns(self, motion: Tip, full: FloatArray) -> FloatArray:
         m = full[-3:]
         size = np.linalg.norm(m)
         offset = motion.position - self.form.origin
@@ -194,16 +192,16 @@ class _Plane:
 
     plane: FloatArray | None = None
 
-    def points_for(self, robot: Robot) -> int:
+    def points_for(self, robot: Machine) -> int:
         return 4 * len(robot.parameters)
 
     def observe(
-        self, robot: Robot, points: int, rng: np.random.Generator, *, per_set: int = 1
+        self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
     ) -> Dataset:
         plane = self._plane_for(robot, rng)
         found: list[FloatArray] = []
         for _ in range(40):
-            start = random_motors(robot, 2 * points, rng)
+            start = robot.random_motors(2 * points, rng)
             planes = np.tile(plane, (len(start), 1))
             motors, solved = satisfy(robot, PlaneGoal(planes), start)
             found.extend(motors[solved & within_limits(robot, motors)])
@@ -218,11 +216,11 @@ class _Plane:
             )
         return Dataset(np.array(found[:points]), planes=np.tile(plane, (points, 1)))
 
-    def _plane_for(self, robot: Robot, rng: np.random.Generator) -> FloatArray:
+    def _plane_for(self, robot: Machine, rng: np.random.Generator) -> FloatArray:
         """The plane of the method, or one of general direction through the workspace."""
         if self.plane is not None:
             return self.plane
-        centre = robot.poses(random_motors(robot, 64, rng))[1].mean(axis=0)
+        centre = robot.poses(robot.random_motors(64, rng))[1].mean(axis=0)
         normal = np.array(GENERAL_NORMAL)
         height = float(normal @ centre)
         # Not through the origin, where the known and the unknown form would differ.
@@ -239,7 +237,7 @@ class PlaneKnown(_Plane):
     gauge: ClassVar[Gauge] = Gauge.SIMILARITY
 
     def problem(
-        self, robot: Robot, data: Dataset, *, noise: Noise, gains: bool = False
+        self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> KnownPlaneProblem:
         if self.plane is not None:
             data = replace(data, planes=np.tile(self.plane, (len(data), 1)))
@@ -255,6 +253,6 @@ class Plane(_Plane):
     gauge: ClassVar[Gauge] = Gauge.SIMILARITY
 
     def problem(
-        self, robot: Robot, data: Dataset, *, noise: Noise, gains: bool = False
+        self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> UnknownPlaneProblem:
         return UnknownPlaneProblem(robot, data, noise, gains=gains)

@@ -12,13 +12,13 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
-from theodolite.measure.configurations import random_motors
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.geometric import GeometricProblem, slices
+from theodolite.measure.loop import LoopProblem
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
-from theodolite.model.robot import Robot
+from theodolite.model.machine import Machine
 
 
 class PositionProblem(GeometricProblem):
@@ -36,6 +36,10 @@ class PositionProblem(GeometricProblem):
                 yield self._block(
                     motion.position - measured[rows], motion.position_jacobian(self._links), white
                 )
+        yield from self._closure_blocks(full, self.data.motors)
+
+    def constrained(self) -> LoopProblem:
+        return LoopProblem(self, self._links)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)
@@ -64,17 +68,17 @@ class Position:
     gauge: ClassVar[Gauge] = Gauge.NONE
 
     def problem(
-        self, robot: Robot, data: Dataset, *, noise: Noise, gains: bool = False
+        self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> PositionProblem:
         return PositionProblem(robot, data, noise, gains=gains)
 
     def observe(
-        self, robot: Robot, points: int, rng: np.random.Generator, *, per_set: int = 1
+        self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
     ) -> Dataset:
-        motors = random_motors(robot, points, rng)
-        basis = robot.basis(motors)
-        positions = [chain.motion(robot.values, basis).position for chain in robot.chains]
+        motors = robot.random_motors(points, rng)
+        targets = range(len(robot.target_names))
+        positions = [robot.motion(robot.values, motors, target).position for target in targets]
         return Dataset(motors, positions=np.stack(positions, axis=1), targets=robot.target_names)
 
-    def points_for(self, robot: Robot) -> int:
+    def points_for(self, robot: Machine) -> int:
         return len(robot.parameters)

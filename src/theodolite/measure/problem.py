@@ -46,6 +46,25 @@ class Linearized(NamedTuple):
     G_a: FloatArray
 
 
+class ConstrainedProblem(Protocol):
+    """Errors and closures whose passive joints are unknowns of their own."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]: ...
+
+    @property
+    def priorities(self) -> tuple[int, ...]: ...
+
+    @property
+    def passive(self) -> FloatArray:
+        """Where the passive joints start, (n, passive)."""
+        ...
+
+    def slices(self) -> Iterator[slice]: ...
+
+    def linearized(self, values: FloatArray, passive: FloatArray, rows: slice) -> Linearized: ...
+
+
 class Problem(Protocol):
     """A nonlinear least-squares problem over named parameters."""
 

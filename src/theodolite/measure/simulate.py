@@ -12,8 +12,8 @@ from theodolite.measure.dataset import Dataset
 from theodolite.measure.method import Method
 from theodolite.measure.noise import Noise
 from theodolite.model import rotations
+from theodolite.model.machine import Machine
 from theodolite.model.parameters import Unit
-from theodolite.model.robot import Robot
 
 #: No noise at all.
 EXACT = Noise(position=0.0, orientation=0.0, joint=0.0, known=True)
@@ -32,12 +32,12 @@ class ParameterErrors:
 
 
 def perturbed(
-    robot: Robot,
+    robot: Machine,
     errors: ParameterErrors,
     rng: np.random.Generator,
     *,
     only: Iterable[str] | None = None,
-) -> Robot:
+) -> Machine:
     """A robot whose parameters, or only the named ones, are off by random amounts."""
     chosen = None if only is None else set(only)
     shift = np.array(
@@ -52,7 +52,7 @@ def perturbed(
 
 
 def simulate(
-    robot: Robot,
+    robot: Machine,
     method: Method,
     *,
     points: int,
@@ -68,9 +68,11 @@ def simulate(
     exact = method.observe(robot, points, rng, per_set=per_set)
     motors = exact.motors
     if exact.positions is None and (noise.position or noise.orientation):
-        motors = motors + _contact_noise(robot, exact, noise, rng)
+        motors = _moved(motors, _contact_noise(robot, exact, noise, rng))
     sigmas = noise.motors(robot.joint_types)
-    noisy = replace(exact, motors=motors + sigmas * rng.standard_normal(motors.shape))
+    noisy = replace(
+        exact, motors=_moved(motors, sigmas * rng.standard_normal((len(motors), len(sigmas))))
+    )
     if exact.positions is not None:
         shift = noise.position * rng.standard_normal(exact.positions.shape)
         noisy = replace(noisy, positions=exact.positions + shift)
@@ -80,11 +82,18 @@ def simulate(
     return noisy
 
 
+def _moved(motors: FloatArray, shift: FloatArray) -> FloatArray:
+    """Configurations with their measured joints moved; guesses of passive ones stay."""
+    moved = motors.copy()
+    moved[:, : shift.shape[1]] += shift
+    return moved
+
+
 def _contact_noise(
-    robot: Robot, exact: Dataset, noise: Noise, rng: np.random.Generator
+    robot: Machine, exact: Dataset, noise: Noise, rng: np.random.Generator
 ) -> FloatArray:
     """Joint motions that displace the tip by random contact errors."""
-    motion = robot.chains[0].motion(robot.values, robot.basis(exact.motors))
+    motion = robot.motion(robot.values, exact.motors)
     if noise.orientation and robot.joints >= 6:
         jacobian = robot.to_motors(motion.twist_basis_jacobian())
         sigmas = np.repeat([noise.position, noise.orientation], 3)

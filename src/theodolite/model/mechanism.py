@@ -1,201 +1,509 @@
-"""A mechanism with loops: chains over the same parameters and joints, some of them not measured.
+"""A mechanism: a tree of bodies, some joints of which are not measured, and closures.
 
-Everett's formulation [Everett1988, 2.3.1]: an open chain ``To`` gives the tool, closed chains
-``Tc = I`` say which joint positions are possible at all. Chains share named segments, so that a
-parameter of a segment appears in every chain that passes through it.
+The general form of [Everett1988, 2.3.1]. His open chain ``To`` is the path from the world to the
+tool; each of his closed chains ``Tc = I`` is the path between the two ends of a closure. A
+parameter of a body appears in every path that passes through it, and a named constant wherever it
+is named.
+
+Passive joints are solved for all samples at once (`closing.py`) and differentiated implicitly, so a
+mechanism moves like any robot (`loop_motion.py`): every method that can see a tip can calibrate it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from theodolite.arrays import BoolArray, FloatArray
-from theodolite.errors import InputError
+from theodolite.arrays import FloatArray, IntArray, frozen
+from theodolite.errors import InfeasibleError, InputError
+from theodolite.model import closing
+from theodolite.model.bodies import (
+    WORLD,
+    Body,
+    Closure,
+    ClosureKind,
+    MechanismJoint,
+)
 from theodolite.model.chain import Chain, Motion
+from theodolite.model.conventions import Joint
 from theodolite.model.elements import ONE, Element, Term
-from theodolite.model.parameters import Group, Parameter, Unit
-from theodolite.model.rotations import left_inverse, log
-
-#: A loop is closed when no component of its gap is larger (metres, radians).
-CLOSED = 1e-12
-
-
-class ClosureKind(Enum):
-    """Which components of the gap a closure demands to be zero: shifts x y z, turns x y z."""
-
-    FRAME = (0, 1, 2, 3, 4, 5)
-    PLANAR = (0, 1, 5)
-    POINT = (0, 1, 2)
-
-
-@dataclass(frozen=True)
-class SegmentElement:
-    """One element of a segment: a number, a joint, or a joint with an offset."""
-
-    rotation: bool
-    axis: int
-    #: Name of the joint that moves it, or None.
-    joint: str | None
-    sign: int
-    amount: float
-    #: Is the amount a parameter?
-    free: bool
+from theodolite.model.loop_motion import LoopMotion
+from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
 
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
-    """Segments, the chain to the tool, closed chains, and which joints are measured."""
+    """A tree of bodies with closures. Values are SI; format: docs/closed-loops.md.
+
+    Configurations, called ``motors`` as everywhere, have a column for each measured joint. Further
+    columns, if there are any, say about where the passive joints are: the assembly branch.
+    """
 
     name: str
-    segments: Mapping[str, tuple[SegmentElement, ...]]
-    tool: tuple[str, ...]
-    loops: tuple[tuple[tuple[str, ...], ClosureKind], ...]
-    active: tuple[str, ...]
-    passive: tuple[str, ...]
+    bodies: tuple[Body, ...]
+    tool: str
+    closures: tuple[Closure, ...]
+    active: tuple[MechanismJoint, ...]
+    passive: tuple[MechanismJoint, ...] = ()
+    constants: Mapping[str, float] = field(default_factory=dict)
+    #: Priorities by parameter name that replace the default rules; 0 means never identify.
+    priorities: Mapping[str, int] = field(default_factory=dict)
+    source: str = ""
 
     def __post_init__(self) -> None:
-        known = {*self.active, *self.passive}
-        for name, elements in self.segments.items():
-            for element in elements:
-                if element.joint is not None and element.joint not in known:
-                    raise InputError(
-                        f"segment {name} is moved by '{element.joint}'", allowed=sorted(known)
-                    )
-        used = {*self.tool, *(name for loop, _ in self.loops for name in loop)}
-        missing = sorted(used - set(self.segments))
-        if missing:
-            raise InputError(f"there is no segment {', '.join(missing)}", allowed=self.segments)
-        equations = sum(len(kind.value) for _, kind in self.loops)
-        if equations < len(self.passive):
+        seen = {WORLD}
+        for body in self.bodies:
+            if body.name in seen:
+                raise InputError(f"there are two bodies '{body.name}'")
+            if body.parent not in seen:
+                raise InputError(
+                    f"body '{body.name}' stands on '{body.parent}', which is not above it",
+                    allowed=sorted(seen),
+                )
+            seen.add(body.name)
+        for what, name in [
+            ("the tool is", self.tool),
+            *((f"closure '{c.name}' ends at", end) for c in self.closures for end in c.ends),
+        ]:
+            if name not in seen:
+                raise InputError(f"{what} '{name}', which is no body", allowed=sorted(seen))
+        self._check_joints()
+        if not self.active:
+            raise InputError("no joint is measured", remedy="Say which joints are, in 'joints'")
+        if self.equations < len(self.passive):
             raise InputError(
-                f"{equations} closure equations cannot place {len(self.passive)} passive joints",
+                f"{self.equations} closure equations cannot place {len(self.passive)} passive "
+                "joints",
                 remedy="Measure more joints or add a closure",
             )
+        self.parameters  # noqa: B018  the units of named constants are checked on the way
+
+    def _check_joints(self) -> None:
+        names = [joint.name for joint in (*self.active, *self.passive)]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"there are two joints '{name}'")
+        used = {e.joint for body in self.bodies for e in body.elements if e.joint is not None}
+        for body in self.bodies:
+            for element in body.elements:
+                if element.joint is not None and element.joint not in names:
+                    raise InputError(
+                        f"body '{body.name}' is moved by '{element.joint}', which is no joint",
+                        allowed=names,
+                    )
+                for constant, _ in element.constants:
+                    if constant not in self.constants:
+                        raise InputError(
+                            f"body '{body.name}' uses '{constant}', which is no constant",
+                            allowed=sorted(self.constants),
+                        )
+        for name in names:
+            if name not in used:
+                raise InputError(f"joint '{name}' moves no body", remedy="Use it or leave it out")
+
+    # -- what the mechanism has ---------------------------------------------------------------
 
     @property
+    def joints(self) -> int:
+        """How many joints are measured."""
+        return len(self.active)
+
+    @property
+    def joint_types(self) -> tuple[Joint, ...]:
+        return tuple(joint.kind for joint in self.active)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return tuple(joint.name for joint in self.active)
+
+    @property
+    def lower(self) -> FloatArray:
+        return frozen([joint.lower for joint in self.active])
+
+    @property
+    def upper(self) -> FloatArray:
+        return frozen([joint.upper for joint in self.active])
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        return ("",)
+
+    @property
+    def equations(self) -> int:
+        """How many equations the closures give for each configuration."""
+        return sum(len(closure.kind.rows) for closure in self.closures)
+
+    @property
+    def redundant(self) -> bool:
+        """Are there more closure equations than passive joints, as in a planar loop in space?"""
+        return self.equations > len(self.passive)
+
+    @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The free amounts of all segments, named after them: ``A1.Tx``."""
-        found: list[Parameter] = []
-        for name, elements in self.segments.items():
-            symbols: list[str] = []
-            for element in elements:
-                stem = f"{'R' if element.rotation else 'T'}{'xyz'[element.axis]}"
-                repeats = sum(symbol.startswith(stem) for symbol in symbols)
-                symbols.append(stem + ("" if not repeats else chr(ord("a") + repeats)))
-                if element.free:
-                    unit = Unit.RADIAN if element.rotation else Unit.METRE
-                    offset = element.joint is not None
-                    found.append(
-                        Parameter(
-                            f"{name}.{symbols[-1]}",
-                            element.amount,
-                            unit,
-                            Group.ARM,
-                            len(found),
-                            0,
-                            offset=offset,
-                        )
-                    )
+        """Free amounts (``A1.Tx``), named constants, lengths of rods, and gains (``t1.K``)."""
+        found = [
+            Parameter(
+                self._symbols[body.name, index],
+                element.amount,
+                Unit.RADIAN if element.rotation else Unit.METRE,
+                self._groups[body.name, index],
+                place,
+                index,
+                offset=element.joint is not None,
+            )
+            for place, body in enumerate(self.bodies)
+            for index, element in enumerate(body.elements)
+            if element.free
+        ]
+        place = len(self.bodies)
+        found += [
+            Parameter(name, value, self._constant_unit(name), Group.ARM, place, 0)
+            for name, value in self.constants.items()
+        ]
+        found += [
+            Parameter(f"{closure.name}.length", closure.length, Unit.METRE, Group.ARM, place, 1)
+            for closure in self.closures
+            if closure.kind is ClosureKind.ROD and closure.free and closure.constant is None
+        ]
+        found += [
+            Parameter(f"{joint.name}.K", joint.gain, Unit.ONE, Group.ARM, place, GAIN_COLUMN)
+            for joint in self.active
+        ]
         return tuple(found)
 
-    def chain(self, segments: Sequence[str]) -> Chain:
-        """The chain through some segments, over all parameters and joints."""
-        joints = {name: 1 + index for index, name in enumerate((*self.active, *self.passive))}
-        places: dict[tuple[str, int], int] = {}
-        for name, elements in self.segments.items():
-            for index, element in enumerate(elements):
-                if element.free:
-                    places[name, index] = len(places)
-        tape = []
-        for name in segments:
-            for index, element in enumerate(self.segments[name]):
-                if (name, index) in places:
-                    terms = [Term(places[name, index])]
-                else:
-                    terms = [Term(None, ONE, element.amount)]
-                if element.joint is not None:
-                    terms.append(Term(None, joints[element.joint], float(element.sign)))
-                tape.append(Element(element.rotation, element.axis, tuple(terms)))
-        return Chain(tape, parameters=len(places), basis=1 + len(joints))
+    def _constant_unit(self, name: str) -> Unit:
+        turned = {
+            element.rotation
+            for body in self.bodies
+            for element in body.elements
+            if name in dict(element.constants)
+        } | {False for closure in self.closures if closure.constant == name}
+        if len(turned) > 1:
+            raise InputError(f"the constant '{name}' is a length here and an angle there")
+        return Unit.RADIAN if turned == {True} else Unit.METRE
 
+    @cached_property
+    def _symbols(self) -> dict[tuple[str, int], str]:
+        """Names of the elements: ``A1.Tx``, and ``A1.Txb`` for the second of its kind."""
+        names = {}
+        for body in self.bodies:
+            stems: list[str] = []
+            for index, element in enumerate(body.elements):
+                stem = f"{'R' if element.rotation else 'T'}{'xyz'[element.axis]}"
+                repeats = stems.count(stem)
+                stems.append(stem)
+                letter = "" if not repeats else chr(ord("a") + repeats)
+                names[body.name, index] = f"{body.name}.{stem}{letter}"
+        return names
 
-@dataclass(frozen=True, eq=False)
-class Loops:
-    """The compiled chains of a mechanism."""
+    @cached_property
+    def _groups(self) -> dict[tuple[str, int], Group]:
+        """Base: on the way to the tool before any joint. Tool: after all joints, in no loop."""
+        groups = {
+            (body.name, index): Group.ARM
+            for body in self.bodies
+            for index in range(len(body.elements))
+        }
+        way = [
+            (body.name, index, element.joint is not None)
+            for body in self._path(WORLD, self.tool)[1]
+            for index, element in enumerate(body.elements)
+        ]
+        moving = [place for place, (*_, moves) in enumerate(way) if moves]
+        first, last = (moving[0], moving[-1]) if moving else (len(way), len(way))
+        looped = {body.name for c in self.closures for side in self._path(*c.ends) for body in side}
+        for place, (body, index, _) in enumerate(way):
+            if place < first:
+                groups[body, index] = Group.BASE
+            elif place > last and body not in looped:
+                groups[body, index] = Group.TOOL
+        return groups
 
-    tool: Chain
-    closures: tuple[tuple[Chain, tuple[int, ...]], ...]
-    active: int
-    passive: int
+    @cached_property
+    def values(self) -> FloatArray:
+        return frozen([parameter.value for parameter in self.parameters])
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {parameter.name: index for index, parameter in enumerate(self.parameters)}
+
+    # -- how it moves -------------------------------------------------------------------------
+
+    def _path(self, one: str, other: str) -> tuple[list[Body], list[Body]]:
+        """Bodies from one body up to the common ancestor, and from there down to the other."""
+        bodies = {body.name: body for body in self.bodies}
+
+        def ancestors(name: str) -> list[Body]:
+            found = []
+            while name != WORLD:
+                found.append(bodies[name])
+                name = bodies[name].parent
+            return found
+
+        up, down = ancestors(one), ancestors(other)
+        while up and down and up[-1] is down[-1]:
+            up.pop()
+            down.pop()
+        return up, down[::-1]
+
+    def chain(self, one: str, other: str) -> Chain:
+        """The chain from one body to another, over all parameters and joints."""
+        up, down = self._path(one, other)
+        tape = [
+            self._element(body, index, -1)
+            for body in up
+            for index in reversed(range(len(body.elements)))
+        ]
+        tape += [self._element(body, i, 1) for body in down for i in range(len(body.elements))]
+        joints = len(self.active) + len(self.passive)
+        return Chain(tape, parameters=len(self.parameters), basis=1 + joints)
+
+    def _element(self, body: Body, index: int, way: int) -> Element:
+        element = body.elements[index]
+        terms = []
+        if element.free:
+            terms.append(Term(self._places[self._symbols[body.name, index]], ONE, float(way)))
+        elif element.amount or not (element.joint or element.constants):
+            terms.append(Term(None, ONE, way * element.amount))
+        terms += [
+            Term(self._places[name], ONE, float(way * sign)) for name, sign in element.constants
+        ]
+        if element.joint is not None:
+            names = [joint.name for joint in (*self.active, *self.passive)]
+            place = names.index(element.joint)
+            gain = self._places[f"{element.joint}.K"] if place < len(self.active) else None
+            terms.append(Term(gain, 1 + place, float(way * element.sign)))
+        return Element(element.rotation, element.axis, tuple(terms))
+
+    @cached_property
+    def tool_chain(self) -> Chain:
+        return self.chain(WORLD, self.tool)
+
+    @cached_property
+    def _closure_chains(self) -> tuple[Chain, ...]:
+        return tuple(self.chain(*closure.ends) for closure in self.closures)
+
+    def basis(self, joints: FloatArray) -> FloatArray:
+        """Basis values of measured and passive joints, (n, 1 + joints)."""
+        return np.concatenate([np.ones((len(joints), 1)), joints], axis=1)
+
+    def gap(self, values: FloatArray, joints: FloatArray, *, by_values: bool = True) -> closing.Gap:
+        """By how much the loops are open at given positions of all joints, with derivatives.
+
+        Closing the loops needs none by the parameters; leaving them out saves most of the time.
+        """
+        basis = self.basis(joints)
+        if not self.closures:
+            none = np.zeros((len(joints), 0))
+            shapes = (len(values), len(self.active), len(self.passive))
+            return closing.Gap(none, *(np.zeros((len(joints), 0, size)) for size in shapes))
+        columns = np.arange(len(values) if by_values else 0)
+        pieces = [
+            self._closure_gap(closure, chain.motion(values, basis), values, columns)
+            for closure, chain in zip(self.closures, self._closure_chains, strict=True)
+        ]
+        gap, slopes, by_joints = (np.concatenate(p, axis=1) for p in zip(*pieces, strict=True))
+        by_joints = by_joints[:, :, 1:]
+        return closing.Gap(
+            gap, slopes, by_joints[:, :, : self.joints], by_joints[:, :, self.joints :]
+        )
+
+    def _closure_gap(
+        self, closure: Closure, motion: Motion, values: FloatArray, columns: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        if closure.kind is ClosureKind.ROD:
+            length, place = self._rod(closure, values)
+            return closing.rod_gap(motion, length, place, columns)
+        if closure.kind is ClosureKind.POINT:
+            by_values = motion.position_jacobian(columns)
+            return motion.position, by_values, motion.position_basis_jacobian()
+        return closing.frame_gap(motion, closure.kind.rows, columns)
+
+    def _rod(self, closure: Closure, values: FloatArray) -> tuple[float, int | None]:
+        """Length of a rod and the parameter that gives it."""
+        name = closure.constant or f"{closure.name}.length"
+        place = self._places.get(name)
+        return (closure.length if place is None else float(values[place])), place
+
+    def close(
+        self, values: FloatArray, active: FloatArray, guess: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Passive joints that close the loops, nearest to a guess, and the gaps that remain."""
+        return closing.close(self._open(values), active, guess)
+
+    def _open(self, values: FloatArray) -> Callable[[FloatArray], closing.Gap]:
+        return lambda joints: self.gap(values, joints, by_values=False)
+
+    @cached_property
+    def home(self) -> tuple[FloatArray, FloatArray]:
+        """Measured and passive joints of the home assembly; its loops close."""
+        missing = [joint.name for joint in self.passive if joint.home is None]
+        if missing:
+            raise InputError(
+                f"passive joint{'s' if len(missing) > 1 else ''} {', '.join(missing)} of "
+                f"'{self.name}' have no home, so the assembly branch is unknown",
+                remedy="Add 'home' to them in the robot file, or columns of guesses to the data",
+            )
+        active = np.array([[self._home(joint) for joint in self.active]])
+        guess = np.array([[joint.home for joint in self.passive]], dtype=np.float64)
+        found, gap = self.close(self.values, active, guess)
+        if gap[0] > closing.CLOSED:
+            raise InputError(
+                f"the loops of '{self.name}' do not close at home: the gap is {gap[0]:.3g}",
+                remedy="Check the lengths, their unit and the home positions of the joints",
+            )
+        return active[0], found[0]
 
     @staticmethod
-    def of(mechanism: Mechanism) -> Loops:
-        return Loops(
-            mechanism.chain(mechanism.tool),
-            tuple((mechanism.chain(names), kind.value) for names, kind in mechanism.loops),
-            len(mechanism.active),
-            len(mechanism.passive),
-        )
+    def _home(joint: MechanismJoint) -> float:
+        return (joint.lower + joint.upper) / 2 if joint.home is None else joint.home
 
-    def basis(self, active: FloatArray, passive: FloatArray) -> FloatArray:
-        """Basis values of measured and passive joints, (n, 1 + joints)."""
-        return np.concatenate([np.ones((len(active), 1)), active, passive], axis=1)
+    def assembled(self, active: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Configurations on the branch of the home assembly, and the gaps that remain, (n,).
 
-    def gap(
-        self, values: FloatArray, basis: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The loops' gaps (n, m), and their derivatives by parameters and by passive joints."""
-
-        gaps, by_values, by_passive = [], [], []
-        for chain, rows in self.closures:
-            motion: Motion = chain.motion(values, basis)
-            turn = log(motion.rotation)
-            bend = left_inverse(turn)
-            gap = np.concatenate([motion.position, turn], axis=1)
-            J, B = motion.twist_jacobian(), motion.twist_basis_jacobian()
-            for jacobian in (J, B):
-                jacobian[:, 3:] = np.einsum("nij,njk->nik", bend, jacobian[:, 3:])
-            gaps.append(gap[:, rows])
-            by_values.append(J[:, rows])
-            by_passive.append(B[:, rows, 1 + self.active :])
-        return (
-            np.concatenate(gaps, axis=1),
-            np.concatenate(by_values, axis=1),
-            np.concatenate(by_passive, axis=1),
-        )
-
-    def closed(
-        self, values: FloatArray, active: FloatArray, passive: FloatArray, *, steps: int = 60
-    ) -> tuple[FloatArray, BoolArray]:
-        """Passive joints that close the loops, from a guess of each; and which samples do close.
-
-        Newton with steps halved until the gap shrinks, so that a guess stays on its branch.
+        The branch is followed along straight lines of the measured joints from home.
         """
-        passive = passive.copy()
-        gap, _, G = self.gap(values, self.basis(active, passive))
-        size = np.linalg.norm(gap, axis=1)
-        for _ in range(steps):
-            open_ = size > CLOSED / 100
-            if not open_.any():
-                break
-            step = np.einsum("nij,nj->ni", np.linalg.pinv(G[open_], rcond=1e-10), gap[open_])
-            length = np.ones(len(step))
-            for _ in range(8):
-                trial = passive[open_] - length[:, None] * step
-                moved = self.gap(values, self.basis(active[open_], trial))[0]
-                worse = np.linalg.norm(moved, axis=1) >= size[open_]
-                if not worse.any():
-                    break
-                length[worse] /= 2
-            better = np.linalg.norm(moved, axis=1) < size[open_]
-            rows = np.flatnonzero(open_)[better]
-            if not len(rows):
-                break
-            passive[rows] = trial[better]
-            gap, _, G = self.gap(values, self.basis(active, passive))
-            size = np.linalg.norm(gap, axis=1)
-        return passive, np.asarray(np.abs(gap).max(axis=1) <= CLOSED)
+        if not self.passive:
+            return active.copy(), np.zeros(len(active))
+        start, guess = self.home
+        passive, gap = closing.follow(self._open(self.values), start, guess, active)
+        return np.concatenate([active, passive], axis=1), gap
+
+    def motion(self, values: FloatArray, motors: FloatArray, target: int = 0) -> LoopMotion:
+        """Where the tool is, all loops closed as well as they can be."""
+        values = values[: len(self.parameters)]
+        active = motors[:, : self.joints]
+        if motors.shape[1] > self.joints:
+            guess = motors[:, self.joints :]
+        else:
+            guess = self.assembled(active)[0][:, self.joints :]
+        passive = guess
+        if self.passive:
+            passive, gap = self.close(values, active, guess)
+            if not self.redundant:
+                self._check_closed(gap)
+        joints = np.concatenate([active, passive], axis=1)
+        tip = self.tool_chain.motion(values, self.basis(joints))
+        return LoopMotion(tip, self.gap(values, joints), passive)
+
+    def _check_closed(self, gap: FloatArray) -> None:
+        open_ = np.flatnonzero(~(gap <= closing.CLOSED))
+        if len(open_):
+            raise InfeasibleError(
+                f"the loops of '{self.name}' do not close in {len(open_)} of {len(gap)} "
+                f"configurations; the first stays open by {gap[open_[0]]:.3g}",
+                open_.tolist(),
+            )
+
+    def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
+        """A derivative by basis values (n, rows, 1 + measured) as one by measured joints."""
+        return basis_jacobian[:, :, 1:]
+
+    def readings(self, motors: FloatArray) -> FloatArray:
+        """What the measured joints read, (n, joints)."""
+        return motors[:, : self.joints]
+
+    def random_motors(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Random configurations within limits whose loops close, with their passive joints."""
+        found: list[FloatArray] = []
+        have = tried = 0
+        while have < count:
+            active = rng.uniform(self.lower, self.upper, (max(2 * (count - have), 16), self.joints))
+            configurations, gap = self.assembled(active)
+            tried += len(active)
+            closed = gap <= closing.CLOSED
+            if self.passive:
+                G_a = self.gap(self.values, configurations[closed]).by_passive
+                closed[closed] = ~closing.singular(G_a)
+            found.append(configurations[closed])
+            have += int(closed.sum())
+            if have < tried / 100 and tried > 400:
+                raise InputError(
+                    f"within its limits '{self.name}' hardly ever closes its loops",
+                    remedy="Narrow the limits of the measured joints in the robot file",
+                )
+        return np.concatenate(found)[:count]
+
+    def poses(self, motors: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Orientation (n, 3, 3) and position (n, 3) of the tool."""
+        motion = self.motion(self.values, np.atleast_2d(np.asarray(motors, dtype=np.float64)))
+        return motion.rotation, motion.position
+
+    def reach(self) -> float:
+        """An upper bound of how far the tool is from where it stands, in metres."""
+        lengths = [
+            abs(element.amount) + sum(abs(self.constants[name]) for name, _ in element.constants)
+            for body in self._path(WORLD, self.tool)[1]
+            for element in body.elements
+            if not element.rotation
+        ]
+        strokes = [
+            max(abs(joint.lower), abs(joint.upper))
+            for joint in self.active
+            if joint.kind is Joint.PRISMATIC
+        ]
+        return float(sum(lengths) + sum(strokes))
+
+    # -- variants -----------------------------------------------------------------------------
+
+    def priority(self, parameter: Parameter) -> int:
+        """The user's priority for a parameter, or the default one."""
+        return self.priorities.get(parameter.name, parameter.default_priority())
+
+    def with_values(self, values: FloatArray | Mapping[str, float]) -> Mechanism:
+        """The same mechanism with other parameter values, all of them or some by name."""
+        if not isinstance(values, Mapping):
+            names = [parameter.name for parameter in self.parameters]
+            values = dict(zip(names, map(float, values), strict=True))
+        unknown = set(values) - set(self._places)
+        if unknown:
+            raise InputError(
+                f"'{self.name}' has no parameter {', '.join(sorted(unknown))}",
+                allowed=list(self._places),
+            )
+        bodies = tuple(
+            replace(
+                body,
+                elements=tuple(
+                    replace(element, amount=values[name])
+                    if element.free and (name := self._symbols[body.name, index]) in values
+                    else element
+                    for index, element in enumerate(body.elements)
+                ),
+            )
+            for body in self.bodies
+        )
+        return replace(
+            self,
+            bodies=bodies,
+            constants={name: values.get(name, value) for name, value in self.constants.items()},
+            closures=tuple(
+                replace(closure, length=values.get(f"{closure.name}.length", closure.length))
+                for closure in self.closures
+            ),
+            active=tuple(
+                replace(joint, gain=values.get(f"{joint.name}.K", joint.gain))
+                for joint in self.active
+            ),
+        )
+
+    def with_priorities(self, priorities: Mapping[str, int]) -> Mechanism:
+        return replace(self, priorities={**self.priorities, **priorities})
+
+    def describe(self) -> str:
+        """The way to the tool and every loop, as products of elements."""
+        names = [parameter.name for parameter in self.parameters]
+        basis = ["1", *(joint.name for joint in (*self.active, *self.passive))]
+
+        def product(chain: Chain) -> str:
+            return " ".join(element.describe(names, basis) for element in chain.elements)
+
+        loops = [
+            f"{closure.name} ({closure.kind.value}): {product(chain)}"
+            for closure, chain in zip(self.closures, self._closure_chains, strict=True)
+        ]
+        return "; ".join([f"tool: {product(self.tool_chain)}", *loops])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from theodolite.arrays import FloatArray, frozen
 from theodolite.errors import InputError
-from theodolite.model.chain import Chain
+from theodolite.model.chain import Chain, Motion
 from theodolite.model.conventions import Convention, Joint, Row, Slot
 from theodolite.model.elements import ONE, Element, Term
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
@@ -100,6 +100,10 @@ class Robot:
         return tuple(self.frames[row].joint for row in self.joint_rows)
 
     @property
+    def joint_names(self) -> tuple[str, ...]:
+        return tuple(f"q{number}" for number in range(1, self.joints + 1))
+
+    @property
     def first_number(self) -> int:
         """Number of the first row: 0 where it is a base frame, so that joints start at 1."""
         return 0 if self.frames[0].joint is Joint.FIXED else 1
@@ -156,6 +160,15 @@ class Robot:
         """Basis values (n, 1 + joints): one, then the coupled motor variables ``Com qm``."""
         return np.concatenate([np.ones((len(motors), 1)), motors @ self.transmission.com.T], axis=1)
 
+    def motion(self, values: FloatArray, motors: FloatArray, target: int = 0) -> Motion:
+        """Where a target is; of ``values`` only those of the robot's parameters are used."""
+        return self.chains[target].motion(values[: len(self.parameters)], self.basis(motors))
+
+    def random_motors(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Motor variables of configurations uniform within the joint limits, (count, joints)."""
+        readings = rng.uniform(self.lower, self.upper, (count, self.joints))
+        return self.transmission.motors(readings + self.transmission.offset)
+
     def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
         """A derivative by basis values (n, rows, basis) as one by motor variables."""
         return basis_jacobian[:, :, 1:] @ self.transmission.com
@@ -166,8 +179,7 @@ class Robot:
 
     def poses(self, motors: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Orientation (n, 3, 3) and position (n, 3) of the first target."""
-        basis = self.basis(np.atleast_2d(np.asarray(motors, dtype=np.float64)))
-        motion = self.chains[0].motion(self.values, basis)
+        motion = self.motion(self.values, np.atleast_2d(np.asarray(motors, dtype=np.float64)))
         return motion.rotation, motion.position
 
     def reach(self) -> float:

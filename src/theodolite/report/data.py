@@ -9,13 +9,16 @@ from theodolite.identification.excitation import Excitation
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.result import Errors, HeldOut, Result
 from theodolite.io.priorities import to_matrix
+from theodolite.model.machine import Machine
 from theodolite.model.robot import Robot
 
 #: How each quantity is shown: unit and factor from SI.
 SHOWN = {"position": ("mm", 1e3), "orientation": ("mrad", 1e3)}
 
 
-def identifiability_data(known: Identifiability, robot: Robot, fixed: list[str]) -> dict[str, Any]:
+def identifiability_data(
+    known: Identifiability, robot: Machine, fixed: list[str]
+) -> dict[str, Any]:
     """What ``identifiable --json`` prints."""
     return {
         "rank": known.rank,
@@ -30,7 +33,7 @@ def identifiability_data(known: Identifiability, robot: Robot, fixed: list[str])
         "observability": known.observability(),
         "singular_values": known.singular_values.tolist(),
         "matrix": known.relations.tolist(),
-        "priorities": to_matrix(robot, known.identifiable),
+        "priorities": to_matrix(robot, known.identifiable) if isinstance(robot, Robot) else None,
     }
 
 

@@ -12,9 +12,11 @@ from theodolite.identification.completeness import Completeness
 from theodolite.identification.excitation import Excitation
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.result import Errors, Result
+from theodolite.model.bodies import ClosureKind
 from theodolite.model.conventions import Joint, Row
+from theodolite.model.machine import Machine
+from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import Unit
-from theodolite.model.robot import Robot
 from theodolite.report.data import SHOWN
 
 #: Units a person reads: name, factor from SI, digits.
@@ -26,8 +28,11 @@ _READABLE = {
 }
 
 
-def show_robot(console: Console, robot: Robot) -> None:
-    """The robot's table of frames, in millimetres and degrees."""
+def show_robot(console: Console, robot: Machine) -> None:
+    """The robot's table of frames or bodies, in millimetres and degrees."""
+    if isinstance(robot, Mechanism):
+        show_mechanism(console, robot)
+        return
     title = f"{escape(robot.name)}: {robot.joints} joints, {len(robot.parameters)} parameters"
     table = Table(
         title=title, caption=escape(robot.source), caption_justify="left", title_justify="left"
@@ -49,6 +54,46 @@ def show_robot(console: Console, robot: Robot) -> None:
     for target in robot.targets:
         x, y, z = (1e3 * value for value in target.position)
         console.print(f"target {target.name}: {x:.4f} {y:.4f} {z:.4f} mm")
+
+
+def show_mechanism(console: Console, mechanism: Mechanism) -> None:
+    """Bodies, joints and closures."""
+    title = (
+        f"{escape(mechanism.name)}: {mechanism.joints} measured and {len(mechanism.passive)} "
+        f"passive joints, {len(mechanism.parameters)} parameters"
+    )
+    table = Table(
+        title=title, caption=escape(mechanism.source), caption_justify="left", title_justify="left"
+    )
+    for heading in ("body", "on", "elements"):
+        table.add_column(heading)
+    for body in mechanism.bodies:
+        parts = []
+        for element in body.elements:
+            unit, factor, _ = _READABLE[Unit.RADIAN if element.rotation else Unit.METRE]
+            names = [element.joint] if element.joint else []
+            names += [name for name, _ in element.constants]
+            number = [f"{element.amount * factor:.6g} {unit}"] if element.amount else []
+            inner = " + ".join([*names, *number]) or "0"
+            parts.append(f"{'R' if element.rotation else 'T'}{'xyz'[element.axis]}({inner})")
+        table.add_row(escape(body.name), escape(body.parent), escape(" ".join(parts)))
+    console.print(table)
+    for joint in mechanism.active:
+        unit, factor, _ = _READABLE[Unit.RADIAN if joint.kind is Joint.REVOLUTE else Unit.METRE]
+        low, high = joint.lower * factor, joint.upper * factor
+        console.print(f"joint {joint.name}: {low:.6g} .. {high:.6g} {unit}", markup=False)
+    for joint in mechanism.passive:
+        console.print(f"joint {joint.name}: passive", markup=False)
+    for closure in mechanism.closures:
+        length = ""
+        if closure.kind is ClosureKind.ROD:
+            length = f", length {closure.constant or f'{1e3 * closure.length:.6g} mm'}"
+        equations = len(closure.kind.rows)
+        console.print(
+            f"closure {closure.name}: {closure.kind.value} between {' and '.join(closure.ends)}, "
+            f"{equations} equation{'s' if equations > 1 else ''}{length}",
+            markup=False,
+        )
 
 
 def _row_values(row: Row) -> str:
@@ -191,6 +236,13 @@ def show_result(console: Console, result: Result) -> None:
     strong = [item for item in result.strongest_correlations(3) if abs(item[2]) > 0.9]
     for one, other, value in strong:
         console.print(f"  {one} and {other} are hard to tell apart: correlation {value:+.3f}")
+    if "multipliers" in result.found:
+        held = result.found["multipliers"]
+        console.print(
+            f"with Lagrange multipliers: {held['status']} in {held['iterations']} iterations, "
+            f"loops open by {held['largest_gap']:.0e} at most, largest multiplier "
+            f"{held['largest']:.2g}"
+        )
     if "plane" in result.found:
         plane = result.found["plane"]
         normal = ", ".join(f"{value:.6f}" for value in plane["normal"])

@@ -6,40 +6,41 @@ The .2 and .1 joint offsets of the initial estimate are degrees.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
+from theodolite import robots
 from theodolite.arrays import FloatArray
 from theodolite.identification.identifiability import Identifiability
-from theodolite.identification.loss import Loss
-from theodolite.identification.multipliers import MultiplierSolution, solve_with_multipliers
-from theodolite.identification.reduction import reduce
-from theodolite.identification.solver import examine
-from theodolite.io.product import parse_segment
-from theodolite.measure.loop import LoopData, LoopProblem
+from theodolite.identification.identify import identifiable
+from theodolite.identification.multipliers import (
+    MultiplierSolution,
+    solve_with_multipliers,
+    solve_with_penalty,
+)
+from theodolite.identification.solver import Solution, solve
+from theodolite.identification.statistics import statistics
+from theodolite.measure.dataset import Dataset
+from theodolite.measure.frame import Frame
+from theodolite.measure.method import CalibrationProblem, Method
 from theodolite.measure.noise import Noise
-from theodolite.model.mechanism import ClosureKind, Loops, Mechanism
+from theodolite.measure.position import Position
+from theodolite.model.mechanism import Mechanism
 from theodolite.reproduce.figure import Figure
 
 TITLE = "Five-bar robot with Lagrange multipliers (Everett 1988)"
 
-#: Eqs. 41-47 and 48-54, with the constants of the first in the structure of the second.
-TRUE = {
-    "A0": "Tx(0) Ty(0) Rx(0) Ry(0) Tz(1) Rz(t0=180) Tx(4.5) Ty(0) Rx(-90) Ry(0) Rz(=180)",
-    "A1": "Rz(t1+0) Tx(4) Ty(0)",
-    "A2": "Rz(a1) Tx(3) Ty(0)",
-    "A3": "Rz(a2) Tx(3) Ty(0)",
-    "A4": "Rz(a3) Tx(4) Ty(0) Rz(0)",
-    "A5": "Rz(t2+0) Tx(9) Ty(0) Rz(=180)",
-    "At": "Rz(0) Tx(6) Ty(0) Tz(0) Rx(0) Ry(0)",
-}
+#: The initial estimate, eqs. 48-54: lengths as printed, angles in degrees.
 START = {
-    "A0": "Tx(.1) Ty(.2) Rx(1) Ry(1) Tz(1) Rz(t0=180) Tx(4.8) Ty(.2) Rx(-88) Ry(1) Rz(=180)",
-    "A1": "Rz(t1+.2) Tx(4.2) Ty(.1)",
-    "A2": "Rz(a1) Tx(3.2) Ty(.1)",
-    "A3": "Rz(a2) Tx(3.2) Ty(.2)",
-    "A4": "Rz(a3) Tx(4.2) Ty(.2) Rz(1)",
-    "A5": "Rz(t2+.1) Tx(8.7) Ty(.2) Rz(=180)",
-    "At": "Rz(2) Tx(.1) Ty(.2) Tz(.2) Rx(2) Ry(3)",
+    "A0": {"Tx": 0.1, "Ty": 0.2, "Rx": 1, "Ry": 1, "Tz": 1, "Txb": 4.8, "Tyb": 0.2, "Rxb": -88}
+    | {"Ryb": 1},
+    "A1": {"Rz": 0.2, "Tx": 4.2, "Ty": 0.1},
+    "A2": {"Tx": 3.2, "Ty": 0.1},
+    "A3": {"Tx": 3.2, "Ty": 0.2},
+    "A4": {"Tx": 4.2, "Ty": 0.2, "Rzb": 1},
+    "A5": {"Rz": 0.1, "Tx": 8.7, "Ty": 0.2},
+    "At": {"Rz": 2, "Tx": 0.1, "Ty": 0.2, "Tz": 0.2, "Rx": 2, "Ry": 3},
 }
 #: Input angles in degrees, and the printed positions of P.
 ROWS = np.array(
@@ -63,19 +64,25 @@ ROWS = np.array(
 )
 #: Rows (from 1) on the other assembly branch: joint 3 right of the line from joint 2 to joint 4.
 OTHER_BRANCH = (11, 13)
+#: Lengths and angles count alike, as in the report: its normalising length is 1.
+UNIT = Noise(1.0, 1.0)
 
 
-def five_bar(segments: dict[str, str], **changed: str) -> Mechanism:
-    """The five-bar with given segments; others may be changed by name."""
-    texts = {**segments, **changed}
-    return Mechanism(
-        "five-bar",
-        {name: parse_segment(text, angle=float(np.pi / 180)) for name, text in texts.items()},
-        tool=("A0", "A1", "A2", "At"),
-        loops=((("A3", "A4", "A5", "A1", "A2"), ClosureKind.PLANAR),),
-        active=("t0", "t1", "t2"),
-        passive=("a1", "a2", "a3"),
-    )
+@cache
+def five_bar() -> Mechanism:
+    robot = robots.load("fivebar")
+    assert isinstance(robot, Mechanism)
+    return robot
+
+
+def start(x: float) -> Mechanism:
+    """The printed initial estimate, with a chosen x of the tool."""
+    values = {
+        f"{body}.{symbol}": float(np.radians(value)) if symbol.startswith("R") else float(value)
+        for body, amounts in START.items()
+        for symbol, value in amounts.items()
+    }
+    return five_bar().with_values({**values, "At.Tx": x})
 
 
 def guesses(active: FloatArray) -> FloatArray:
@@ -97,38 +104,51 @@ def guesses(active: FloatArray) -> FloatArray:
     return np.column_stack([to_third - t1, to_fourth - to_third, to_fifth - to_fourth])
 
 
-def measured(*, pose: bool) -> tuple[LoopData, FloatArray]:
-    """The exact five-bar in the fifteen configurations, and the constants it has."""
-    mechanism = five_bar(TRUE)
-    loops = Loops.of(mechanism)
-    values = np.array([parameter.value for parameter in mechanism.parameters])
+def measured(*, pose: bool) -> Dataset:
+    """The exact five-bar in the fifteen configurations, each on its branch."""
     active = np.radians(ROWS[:, :3])
-    passive, closed = loops.closed(values, active, guesses(active))
-    assert closed.all()
-    motion = loops.tool.motion(values, loops.basis(active, passive))
-    data = LoopData(active, passive, motion.position, motion.rotation if pose else None)
-    return data, values
+    motors = np.concatenate([active, guesses(active)], axis=1)
+    turned, positions = five_bar().poses(motors)
+    return Dataset(motors, positions=positions[:, None], rotations=turned if pose else None)
+
+
+def posed(*, pose: bool, x: float) -> CalibrationProblem:
+    """The calibration from the initial estimate, with a chosen x of the tool."""
+    method: Method = Frame() if pose else Position()
+    return method.problem(start(x), measured(pose=pose), noise=UNIT)
 
 
 def identifiable_constants(*, pose: bool) -> Identifiability:
     """What the fifteen measurements determine of the 28 constants."""
-    data, values = measured(pose=pose)
-    problem = LoopProblem(five_bar(TRUE), data, noise=Noise(1.0, 1.0))
-    return examine(problem, values, reduce(problem, values, Loss()))
+    method: Method = Frame() if pose else Position()
+    return identifiable(five_bar(), method, data=measured(pose=pose))
 
 
-def calibrated(*, pose: bool, x: float) -> MultiplierSolution:
-    """The calibration from the printed start, with a chosen x of the tool."""
-    data, _ = measured(pose=pose)
-    start = five_bar(START, At=START["At"].replace("Tx(.1)", f"Tx({x})"))
-    problem = LoopProblem(start, data, noise=Noise(1.0, 1.0))
-    return solve_with_multipliers(problem, data.guess)
+def by_multipliers(*, pose: bool, x: float) -> MultiplierSolution:
+    return solve_with_multipliers(posed(pose=pose, x=x).constrained())
+
+
+def by_elimination(*, pose: bool, x: float) -> Solution:
+    return solve(posed(pose=pose, x=x))
+
+
+def agreement(*, pose: bool, x: float) -> tuple[float, float]:
+    """Largest differences of constants and, relatively, of standard errors between both ways."""
+    held, closed = by_multipliers(pose=pose, x=x), by_elimination(pose=pose, x=x)
+    errors = [statistics(found, noise_known=True).standard_errors for found in (held, closed)]
+    if list(held.identifiability.base) != list(closed.identifiability.base):
+        return float("inf"), float("inf")
+    return (
+        float(np.abs(held.values - closed.values).max()),
+        float(np.abs(errors[0] / errors[1] - 1.0).max()),
+    )
 
 
 def figures() -> list[Figure]:
     """Positions, counts and calibrations of the five-bar."""
-    data, _ = measured(pose=False)
-    right = int((np.abs(data.positions - ROWS[:, 3:]).max(axis=1) < 1e-3).sum())
+    positions = measured(pose=False).positions
+    assert positions is not None
+    right = int((np.abs(positions[:, 0] - ROWS[:, 3:]).max(axis=1) < 1e-3).sum())
     found = [Figure("printed positions to 1e-3", "15", "15", str(right))]
     for name, pose, rank in (("pose", True, "22"), ("position", False, "19")):
         known = identifiable_constants(pose=pose)
@@ -138,9 +158,9 @@ def figures() -> list[Figure]:
         ("position, x = 6.1", False, 6.1, 9),
         ("position, far start x = .1", False, 0.1, 60),
     ):
-        solution = calibrated(pose=pose, x=x)
+        solution = by_multipliers(pose=pose, x=x)
         good = (
-            solution.converged
+            solution.status.good
             and solution.iterations <= limit
             and solution.objective < 1e-14
             and np.abs(solution.multipliers).max() < 1e-10
@@ -149,5 +169,43 @@ def figures() -> list[Figure]:
         expected = f"below 1e-14 in {limit}"
         found.append(
             Figure(f"{name}: objective, iterations", "-", expected, ours, holds=bool(good))
+        )
+        constants, errors = agreement(pose=pose, x=x)
+        found.append(
+            Figure(
+                f"{name}: multipliers and elimination differ by",
+                "-",
+                "below 1e-9, errors 1e-6",
+                f"{constants:.0e}, errors {errors:.0e}",
+                holds=constants < 1e-9 and errors < 1e-6,
+            )
+        )
+    return found + _penalties()
+
+
+def _penalties() -> list[Figure]:
+    """What penalty weighting leaves open, with noise, where multipliers leave nothing."""
+    data = measured(pose=True)
+    assert data.positions is not None
+    rng = np.random.default_rng(0)
+    noisy = Dataset(
+        data.motors,
+        positions=data.positions + 1e-3 * rng.standard_normal(data.positions.shape),
+        rotations=data.rotations,
+    )
+    problem = Frame().problem(start(6.1), noisy, noise=Noise(1e-3, 1e-3)).constrained()
+    exact = solve_with_multipliers(problem)
+    found = []
+    for weight in (1e2, 1e6, 1e10):
+        penalized = solve_with_penalty(problem, weight)
+        off = float(np.abs(penalized.values - exact.values).max())
+        found.append(
+            Figure(
+                f"penalty {weight:.0e}: loops open by, constants off by, iterations",
+                "-",
+                "-",
+                f"{penalized.gap:.0e}, {off:.0e}, {penalized.iterations}",
+                holds=True,
+            )
         )
     return found

@@ -18,6 +18,7 @@ from theodolite.io.robot_file import parse_robot
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.frame import Frame, FrameProblem
 from theodolite.measure.noise import Noise
+from theodolite.model.machine import Machine
 from theodolite.model.robot import Robot
 from theodolite.reproduce.figure import Figure
 
@@ -88,7 +89,9 @@ def product_robot(name: str, rows: list[str], slides: tuple[int, ...] = ()) -> R
         f"Qmin = [{', '.join(['-180'] * moving)}]",
         f"Qmax = [{', '.join(['180'] * moving)}]",
     ]
-    return parse_robot("\n".join(text), name)
+    robot = parse_robot("\n".join(text), name)
+    assert isinstance(robot, Robot)
+    return robot
 
 
 def loses_completeness(robot: Robot) -> int:
@@ -117,7 +120,7 @@ def minimum_norm(problem: FrameProblem, iterations: int = 8) -> FloatArray:
     return values
 
 
-def pose_error(robot: Robot, data: Dataset) -> float:
+def pose_error(robot: Machine, data: Dataset) -> float:
     """Largest difference between the poses' entries."""
     rotations, positions = robot.poses(data.motors)
     assert data.positions is not None

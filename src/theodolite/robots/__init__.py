@@ -8,9 +8,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from theodolite.model.robot import Robot
+    from theodolite.model.machine import Machine
 
-NAMES = ("puma560", "rx90", "stanford", "scara", "irb120", "ur10e", "panda", "lwr4", "everett7")
+SERIAL = ("puma560", "rx90", "stanford", "scara", "irb120", "ur10e", "panda", "lwr4", "everett7")
+MECHANISMS = ("fourbar", "fivebar", "palletizer", "rssr")
+NAMES = (*SERIAL, *MECHANISMS)
 
 
 def text(name: str) -> str:
@@ -22,14 +24,14 @@ def text(name: str) -> str:
     return files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
 
 
-def load(name: str) -> Robot:
+def load(name: str) -> Machine:
     """A built-in robot."""
     from theodolite.io.robot_file import parse_robot
 
     return parse_robot(text(name), f"built-in robot {name}")
 
 
-def __getattr__(name: str) -> Callable[[], Robot]:
+def __getattr__(name: str) -> Callable[[], Machine]:
     if name in NAMES:
         return partial(load, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.measure.configurations import random_motors
 from theodolite.measure.locate import place
 from theodolite.measure.method import Gauge
 from theodolite.model.robot import Robot
@@ -24,7 +23,7 @@ def distances(
     configurations: int = 200,
 ) -> FloatArray:
     """Distance between the tips of two robots at fresh configurations, in metres, (n,)."""
-    motors = random_motors(truth, configurations, rng)
+    motors = truth.random_motors(configurations, rng)
     rotations, positions = robot.poses(motors)
     wanted = truth.poses(motors)[1]
     if gauge is not Gauge.NONE:

@@ -1,0 +1,246 @@
+"""Mechanisms in robot files: joints, bodies and closures. Format: docs/closed-loops.md."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from theodolite.errors import InputError
+from theodolite.io.product import format_elements, parse_elements
+from theodolite.io.toml import FORMAT, TomlReader, toml_float, toml_key, toml_string
+from theodolite.io.units import ANGLES, LENGTHS, to_si
+from theodolite.model.bodies import Body, BodyElement, Closure, ClosureKind, MechanismJoint
+from theodolite.model.conventions import Joint
+from theodolite.model.mechanism import Mechanism
+
+_TOP = ["format", "name", "source", "units", "joints", "bodies", "closures", "tool"]
+_TOP += ["constants", "priorities"]
+_NAME = re.compile(r"[A-Za-z]\w*$")
+#: Joints that would be taken for other columns of a measurement file.
+_RESERVED = re.compile(r"(x|y|z|rx|ry|rz|set|qw|qx|qy|qz|plane_.*)$")
+
+
+class MechanismReader(TomlReader):
+    """One robot file with bodies on its way to becoming a mechanism."""
+
+    def mechanism(self) -> Mechanism:
+        self.check_keys(self.content, _TOP, "")
+        if self.content.get("format") != FORMAT:
+            raise self.error(f"the format is {self.content.get('format')!r}", allowed=repr(FORMAT))
+        self.length = self.unit("length", LENGTHS)
+        self.angle = self.unit("angle", ANGLES)
+        joints = self._table("joints")
+        names = [self._name(entry, f"joints, row {n}") for n, entry in enumerate(joints, 1)]
+        constants = self.content.get("constants", {})
+        if not isinstance(constants, dict):
+            raise self.error("constants is not a table of names and values")
+        self._constants = list(constants)
+        bodies = tuple(
+            self._body(entry, names, number)
+            for number, entry in enumerate(self._table("bodies"), 1)
+        )
+        turns = self._kinds(bodies)
+        found = [
+            (self._joint(entry, turns.get(name, True), number), bool(entry.get("passive", False)))
+            for number, (entry, name) in enumerate(zip(joints, names, strict=True), 1)
+        ]
+        angles = {name for b in bodies for e in b.elements if e.rotation for name, _ in e.constants}
+        try:
+            mechanism = Mechanism(
+                str(self.content.get("name", "mechanism")),
+                bodies,
+                tool=str(self.content.get("tool", bodies[-1].name)),
+                closures=tuple(
+                    self._closure(entry, number)
+                    for number, entry in enumerate(self._table("closures"), 1)
+                ),
+                active=tuple(joint for joint, passive in found if not passive),
+                passive=tuple(joint for joint, passive in found if passive),
+                constants={
+                    name: to_si(
+                        self.number(value, f"constants, {name}"),
+                        self.angle if name in angles else self.length,
+                    )
+                    for name, value in constants.items()
+                },
+                source=str(self.content.get("source", "")),
+            )
+        except InputError as error:
+            raise error if error.where else error.at(self.where) from None
+        return mechanism.with_priorities(
+            self.priorities([parameter.name for parameter in mechanism.parameters])
+        )
+
+    def _table(self, key: str) -> list[dict[str, Any]]:
+        entries = self.content.get(key)
+        if not isinstance(entries, list) or not entries:
+            raise self.error(f"has no {key}", remedy=f"Add '{key} = [ ... ]', one row for each")
+        for number, entry in enumerate(entries, 1):
+            if not isinstance(entry, dict):
+                raise self.error(f"{key}, row {number} is not a table of values")
+        return entries
+
+    def _name(self, entry: dict[str, Any], place: str) -> str:
+        name = entry.get("name")
+        if not isinstance(name, str) or not _NAME.match(name):
+            raise self.error(f"{place}: the name {name!r}", allowed="letters and digits, as in t1")
+        return name
+
+    def _joint(self, entry: dict[str, Any], turns: bool, number: int) -> MechanismJoint:
+        place = f"joints, row {number}"
+        self.check_keys(entry, ["name", "passive", "home", "min", "max", "K"], place)
+        if _RESERVED.match(entry["name"]):
+            raise self.error(
+                f"{place}: a joint called '{entry['name']}' would be taken for a measurement",
+                remedy="Call it otherwise, as in t1",
+            )
+        if not isinstance(entry.get("passive", False), bool):
+            raise self.error(f"{place}: passive is {entry['passive']!r}", allowed="true, false")
+        passive = bool(entry.get("passive", False))
+        factor = self.angle if turns else self.length
+        numbers = {
+            key: to_si(self.number(entry[key], f"{place}, {key}"), factor)
+            for key in ("home", "min", "max")
+            if key in entry
+        }
+        if not passive and not {"min", "max"} <= set(numbers):
+            raise self.error(
+                f"{place}: '{entry['name']}' is measured but has no limits",
+                remedy="Add min and max, or passive = true",
+            )
+        lower, upper = numbers.get("min", -np.pi), numbers.get("max", np.pi)
+        if lower >= upper:
+            raise self.error(f"{place}: min is not below max")
+        return MechanismJoint(
+            entry["name"],
+            Joint.REVOLUTE if turns else Joint.PRISMATIC,
+            numbers.get("home"),
+            lower,
+            upper,
+            self.number(entry.get("K", 1.0), f"{place}, K"),
+        )
+
+    def _kinds(self, bodies: tuple[Body, ...]) -> dict[str, bool]:
+        """Which joints turn."""
+        turns: dict[str, bool] = {}
+        for body in bodies:
+            for element in body.elements:
+                if element.joint is None:
+                    continue
+                if turns.setdefault(element.joint, element.rotation) != element.rotation:
+                    raise self.error(f"joint '{element.joint}' turns here and slides there")
+        return turns
+
+    def _body(self, entry: dict[str, Any], joints: list[str], number: int) -> Body:
+        place = f"bodies, row {number}"
+        self.check_keys(entry, ["name", "on", "product"], place)
+        text = entry.get("product")
+        try:
+            elements = parse_elements(
+                text if isinstance(text, str) else "", joints, self._constants
+            )
+        except ValueError as error:
+            raise self.error(
+                f"{place}: {error}",
+                allowed="Tx(100) Rz(t1) Ry(-t1+5) Rx(=90) Tz(L) ... with joints "
+                f"{', '.join(joints)}",
+            ) from error
+        scaled = tuple(self._in_si(element, place) for element in elements)
+        return Body(self._name(entry, place), str(entry.get("on", "world")), scaled)
+
+    def _in_si(self, element: BodyElement, place: str) -> BodyElement:
+        amount = self.number(element.amount, place)
+        return replace(
+            element, amount=to_si(amount, self.angle if element.rotation else self.length)
+        )
+
+    def _closure(self, entry: dict[str, Any], number: int) -> Closure:
+        place = f"closures, row {number}"
+        self.check_keys(entry, ["name", "kind", "ends", "length", "known"], place)
+        try:
+            kind = ClosureKind(entry.get("kind"))
+        except ValueError as error:
+            raise self.error(
+                f"{place}: no kind {entry.get('kind')!r}",
+                allowed=[kind.value for kind in ClosureKind],
+            ) from error
+        ends = entry.get("ends")
+        if not isinstance(ends, list) or len(ends) != 2:
+            raise self.error(f"{place}: ends are {ends!r}", allowed="the names of two bodies")
+        name = self._name({"name": entry.get("name", f"loop{number}")}, place)
+        length = entry.get("length")
+        if kind is not ClosureKind.ROD:
+            if length is not None:
+                raise self.error(f"{place}: only a rod has a length")
+            return Closure(name, kind, (str(ends[0]), str(ends[1])))
+        constant = length if isinstance(length, str) else None
+        if constant is not None and constant not in self._constants:
+            raise self.error(f"{place}: no constant {constant!r}", allowed=self._constants)
+        value = 0.0 if constant else to_si(self.number(length, f"{place}, length"), self.length)
+        return Closure(
+            name,
+            kind,
+            (str(ends[0]), str(ends[1])),
+            value,
+            free=not bool(entry.get("known", False)),
+            constant=constant,
+        )
+
+
+def format_mechanism(mechanism: Mechanism) -> str:
+    """The text of a mechanism's file, in SI."""
+    lines = [
+        f"format = {toml_string(FORMAT)}",
+        f"name = {toml_string(mechanism.name)}",
+        f"source = {toml_string(mechanism.source)}",
+        'units = { length = "m", angle = "rad" }',
+        f"tool = {toml_string(mechanism.tool)}",
+        "",
+        "joints = [",
+    ]
+    lines += [f"  {{ {_joint_text(joint)} }}," for joint in mechanism.active]
+    lines += [f"  {{ {_joint_text(joint)}, passive = true }}," for joint in mechanism.passive]
+    lines += ["]", "", "bodies = ["]
+    lines += [
+        f"  {{ name = {toml_string(body.name)}, on = {toml_string(body.parent)}, "
+        f"product = {toml_string(format_elements(body.elements))} }},"
+        for body in mechanism.bodies
+    ]
+    lines += ["]", "", "closures = ["]
+    lines += [f"  {{ {_closure_text(closure)} }}," for closure in mechanism.closures]
+    lines.append("]")
+    if mechanism.constants:
+        lines += ["", "[constants]"]
+        lines += [f"{name} = {toml_float(value)}" for name, value in mechanism.constants.items()]
+    if mechanism.priorities:
+        lines += ["", "[priorities]"]
+        lines += [f"{toml_key(name)} = {value}" for name, value in mechanism.priorities.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _joint_text(joint: MechanismJoint) -> str:
+    entry = [f"name = {toml_string(joint.name)}"]
+    if joint.home is not None:
+        entry.append(f"home = {toml_float(joint.home)}")
+    entry += [f"min = {toml_float(joint.lower)}", f"max = {toml_float(joint.upper)}"]
+    if joint.gain != 1.0:
+        entry.append(f"K = {toml_float(joint.gain)}")
+    return ", ".join(entry)
+
+
+def _closure_text(closure: Closure) -> str:
+    ends = ", ".join(map(toml_string, closure.ends))
+    entry = [
+        f"name = {toml_string(closure.name)}",
+        f"kind = {toml_string(closure.kind.value)}",
+        f"ends = [{ends}]",
+    ]
+    if closure.kind is ClosureKind.ROD:
+        length = toml_float(closure.length) if closure.constant is None else closure.constant
+        entry.append(f"length = {length if closure.constant is None else toml_string(length)}")
+        if not closure.free:
+            entry.append("known = true")
+    return ", ".join(entry)

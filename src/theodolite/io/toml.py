@@ -1,0 +1,101 @@
+"""TOML files: checked reading with clear errors, and writing that loses no digit."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
+
+FORMAT = "theodolite robot 1"
+#: No length, angle or gain of a robot is larger, in any unit.
+LARGEST_NUMBER = 1e12
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """The content of a robot file; ``where`` names it in errors."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        raise InputError(
+            f"is not a whole robot file: {error}",
+            where=where,
+            remedy="Compare with a file made by 'theodolite new'",
+        ) from error
+
+
+class TomlReader:
+    """A file's content on its way to becoming an object."""
+
+    def __init__(self, content: dict[str, Any], where: str) -> None:
+        self.content, self.where = content, where
+
+    def unit(self, quantity: str, factors: Mapping[str, float]) -> float:
+        units = self.content.get("units")
+        if not isinstance(units, dict) or quantity not in units:
+            raise self.error(
+                f"does not say its unit of {quantity}",
+                remedy='Add: units = { length = "mm", angle = "deg" }',
+            )
+        if not isinstance(units[quantity], str) or units[quantity] not in factors:
+            raise self.error(f"the unit of {quantity} is {units[quantity]!r}", allowed=factors)
+        return factors[units[quantity]]
+
+    def number(self, value: Any, place: str) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.error(f"{place} is {value!r}, not a number")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = float("inf")
+        if not abs(number) < LARGEST_NUMBER:
+            raise self.error(f"{place} is {number}", allowed=f"numbers below {LARGEST_NUMBER:g}")
+        return number
+
+    def priorities(self, names: Sequence[str]) -> dict[str, int]:
+        """Priorities by parameter name."""
+        given = self.content.get("priorities", {})
+        if not isinstance(given, dict):
+            raise self.error("priorities is neither a table nor a matrix")
+        self.check_keys(given, names, "priorities")
+        for name, value in given.items():
+            if type(value) is not int or value < 0:
+                raise self.error(
+                    f"the priority of {name} is {value!r}",
+                    allowed="whole numbers; 0 means never identify",
+                )
+        return dict(given)
+
+    def check_keys(self, entry: Mapping[str, Any], allowed: Sequence[str], place: str) -> None:
+        for key in entry:
+            if key not in allowed:
+                prefix = f"{place}: " if place else ""
+                raise self.error(f"{prefix}unknown key '{key}'", allowed=allowed)
+
+    def error(self, what: str, **details: Any) -> InputError:
+        return InputError(what, where=self.where, **details)
+
+
+def toml_float(value: float) -> str:
+    return repr(float(value))
+
+
+def toml_vector(values: Sequence[float] | FloatArray) -> str:
+    return f"[{', '.join(toml_float(value) for value in values)}]"
+
+
+def toml_rows(matrix: FloatArray) -> str:
+    return f"[{', '.join(toml_vector(row) for row in matrix)}]"
+
+
+def toml_string(text: str) -> str:
+    import json
+
+    # JSON's escapes are a subset of those of TOML's basic strings, except for DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_key(name: str) -> str:
+    return name if name.replace("_", "").isalnum() and name.isascii() else toml_string(name)

@@ -1,0 +1,163 @@
+"""On which assembly branch a mechanism was measured, and rows of which that cannot be said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from theodolite.arrays import BoolArray, FloatArray, IntArray
+from theodolite.errors import InputError
+from theodolite.model import closing
+from theodolite.model.conventions import Joint
+from theodolite.model.mechanism import Mechanism
+
+#: Random guesses from which other assemblies of a configuration are looked for.
+ATTEMPTS = 40
+#: A guess further from every assembly near it than this says nothing (radians, metres).
+FAR = np.pi / 4
+#: A position is suspicious if it is this many times further off than the usual one ...
+SUSPICIOUS = 5.0
+#: ... and more than this part of the reach; and another branch is meant if it is this part as far.
+SUSPICIOUS_PART = 0.02
+CLEARLY_NEARER = 0.2
+#: Rows named in an error before "and more".
+NAMED = 8
+
+
+def branched(
+    mechanism: Mechanism,
+    active: FloatArray,
+    guess: FloatArray | None,
+    positions: FloatArray | None,
+    *,
+    lines: IntArray,
+    where: str,
+) -> FloatArray:
+    """Configurations with their passive joints: near the guesses, or on the way from home."""
+    if not mechanism.passive:
+        return active
+    if guess is None:
+        configurations, gap = mechanism.assembled(active)
+    else:
+        passive, gap = mechanism.close(mechanism.values, active, guess)
+        configurations = np.concatenate([active, passive], axis=1)
+    closed = np.asarray(gap <= closing.CLOSED)
+    if not mechanism.redundant and not closed.all():
+        _refuse_open(mechanism, active[~closed], gap[~closed], lines[~closed], where)
+    if guess is not None:
+        _check_guesses(mechanism, guess, configurations[:, mechanism.joints :], lines, where)
+    doubtful = closing.singular(mechanism.gap(mechanism.values, configurations).by_passive)
+    if doubtful.any():
+        raise InputError(
+            f"{_named(lines[doubtful])}: two assemblies of '{mechanism.name}' meet there, so it "
+            "cannot be said which one was measured",
+            where=where,
+            remedy="Leave these configurations out",
+        )
+    if positions is not None:
+        _check_positions(mechanism, configurations, positions, lines, where)
+    return configurations
+
+
+def _refuse_open(
+    mechanism: Mechanism, active: FloatArray, gap: FloatArray, lines: IntArray, where: str
+) -> None:
+    others = [_other_assemblies(mechanism, row) for row in active]
+    ambiguous = np.array([len(found) > 0 for found in others])
+    if ambiguous.all():
+        columns = " ".join(_column(mechanism, index) for index in range(len(mechanism.passive)))
+        raise InputError(
+            f"{_named(lines)}: the loops of '{mechanism.name}' close, but not on the way from its "
+            "home assembly, so the branch is ambiguous",
+            where=where,
+            remedy=f"Add columns {columns} that say about where the passive joints are",
+        )
+    beyond = ~ambiguous
+    raise InputError(
+        f"{_named(lines[beyond])}: the loops of '{mechanism.name}' cannot close there; the first "
+        f"stays open by {1e3 * gap[beyond][0]:.3g} mm or mrad",
+        where=where,
+        remedy="Check the readings, their unit and the robot's lengths, or leave the rows out",
+    )
+
+
+def _other_assemblies(mechanism: Mechanism, active: FloatArray) -> FloatArray:
+    """Passive joints of every assembly that random guesses find for one configuration."""
+    rng = np.random.default_rng(0)
+    reach = np.array(
+        [np.pi if j.kind is Joint.REVOLUTE else mechanism.reach() for j in mechanism.passive]
+    )
+    guess = rng.uniform(-reach, reach, (ATTEMPTS, len(reach)))
+    rows = np.tile(active, (ATTEMPTS, 1))
+    passive, gap = mechanism.close(mechanism.values, rows, guess)
+    return passive[gap <= closing.CLOSED]
+
+
+def _check_guesses(
+    mechanism: Mechanism, guess: FloatArray, passive: FloatArray, lines: IntArray, where: str
+) -> None:
+    turning = np.array([joint.kind is Joint.REVOLUTE for joint in mechanism.passive])
+    off = passive - guess
+    off = np.where(turning, np.remainder(off + np.pi, 2 * np.pi) - np.pi, off)
+    far = np.abs(off) > FAR
+    # Joints that the loops do not move, such as a rod's spin, may be anywhere.
+    if not far.any():
+        return
+    row, joint = (int(index) for index in np.argwhere(far)[0])
+    unit, factor = ("deg", 180 / np.pi) if turning[joint] else ("mm", 1e3)
+    raise InputError(
+        f"{_named(lines[far.any(axis=1)])}: column {_column(mechanism, joint)} says "
+        f"{guess[row, joint] * factor:.4g} {unit}, but the nearest assembly has it at "
+        f"{passive[row, joint] * factor:.4g} {unit}",
+        where=where,
+        remedy="Correct the guesses: they choose the branch and must be roughly right",
+    )
+
+
+def _check_positions(
+    mechanism: Mechanism,
+    configurations: FloatArray,
+    positions: FloatArray,
+    lines: IntArray,
+    where: str,
+) -> None:
+    """Refuse rows whose measured position fits another assembly of the same readings."""
+    motion = mechanism.motion(mechanism.values, configurations)
+    off = np.linalg.norm(motion.position - positions, axis=1)
+    limit = max(SUSPICIOUS * float(np.median(off)), SUSPICIOUS_PART * mechanism.reach())
+    wrong = [
+        row
+        for row in np.flatnonzero(off > limit)
+        if _fits_other(mechanism, configurations[row], positions[row], off[row])
+    ]
+    if wrong:
+        raise InputError(
+            f"{_named(lines[wrong])}: the position fits another assembly branch of "
+            f"'{mechanism.name}' than the one given",
+            where=where,
+            remedy="Give the guesses of the passive joints there, or correct them",
+        )
+
+
+def _fits_other(
+    mechanism: Mechanism, configuration: FloatArray, position: FloatArray, off: float
+) -> bool:
+    active = configuration[: mechanism.joints]
+    passive = _other_assemblies(mechanism, active)
+    if not len(passive):
+        return False
+    rows = np.concatenate([np.tile(active, (len(passive), 1)), passive], axis=1)
+    distances = np.linalg.norm(mechanism.motion(mechanism.values, rows).position - position, axis=1)
+    return bool(distances.min() < CLEARLY_NEARER * off)
+
+
+def _column(mechanism: Mechanism, index: int) -> str:
+    joint = mechanism.passive[index]
+    return f"{joint.name}_{'deg' if joint.kind is Joint.REVOLUTE else 'mm'}"
+
+
+def _named(lines: IntArray | Sequence[int] | BoolArray) -> str:
+    numbers = [str(int(line)) for line in lines]
+    more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
+    return f"line{'s' if len(numbers) > 1 else ''} {', '.join(numbers[:NAMED])}{more}"
