@@ -26,6 +26,7 @@ lint: $(VENV)/.tested
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python bench/calibration.py
 	$(BENCH)/bin/python bench/elimination.py
+	$(BENCH)/bin/python bench/loops.py
 	$(BENCH)/bin/python bench/startup.py
 
 $(VENV)/bin/python:

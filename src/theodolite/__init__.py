@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Robot": "theodolite.model.robot",
     "Target": "theodolite.model.robot",
+    "Mechanism": "theodolite.model.mechanism",
     "Row": "theodolite.model.conventions",
     "Convention": "theodolite.model.conventions",
     "Joint": "theodolite.model.conventions",
@@ -26,6 +27,7 @@ _PUBLIC = {
     "FrameLink": "theodolite.measure.link",
     "PlaneKnown": "theodolite.measure.plane",
     "Plane": "theodolite.measure.plane",
+    "PointSensor": "theodolite.measure.point_sensor",
     "FixtureProblem": "theodolite.measure.fixture",
     "Touches": "theodolite.measure.fixture",
     "ParameterErrors": "theodolite.measure.simulate",

@@ -91,7 +91,7 @@ def test_reported_combinations_vanish(measured: Measured) -> None:
         assert np.linalg.matrix_rank(X, tol=1e-8) == structure.rank
 
 
-@pytest.mark.parametrize("name", th.robots.NAMES)
+@pytest.mark.parametrize("name", th.robots.SERIAL)
 @pytest.mark.parametrize("measured", list(Measured))
 def test_the_rule_finds_the_same_set_as_measurements(name: str, measured: Measured) -> None:
     robot = th.robots.load(name)

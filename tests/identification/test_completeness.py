@@ -11,7 +11,7 @@ from theodolite.identification.completeness import FORMS
 from theodolite.reproduce.everett_models import MODELS, product_robot
 
 
-@pytest.mark.parametrize("name", th.robots.NAMES)
+@pytest.mark.parametrize("name", th.robots.SERIAL)
 def test_built_in_robots_are_complete(name: str) -> None:
     for measured in th.Measured:
         report = th.completeness(th.robots.load(name), measured)

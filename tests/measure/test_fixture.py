@@ -86,7 +86,7 @@ def test_intervals_hold(rng: np.random.Generator) -> None:
     ("targets", "used", "message"),
     [
         (np.outer(np.arange(4.0), [1, 2, 3]), [0, 1, 2, 3], "one line"),
-        (np.eye(4, 3), [0, 1, 2, 2], "only 3 targets"),
+        (np.eye(4, 3), [0, 1, 2, 2], "only 3 different targets"),
         (np.eye(4, 3), [0, 1, 2, 4], "does not have"),
     ],
 )

@@ -133,7 +133,7 @@ def test_a_chain_without_samples_has_no_rows() -> None:
     assert motion.position_jacobian().shape == (0, 3, len(robot.parameters))
 
 
-@pytest.mark.parametrize("name", th.robots.NAMES)
+@pytest.mark.parametrize("name", th.robots.SERIAL)
 def test_built_in_robots_print_their_chain(name: str) -> None:
     text = th.robots.load(name).describe()
     assert text.count("q1") == 1

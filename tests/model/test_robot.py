@@ -111,7 +111,7 @@ def test_ur10e_is_its_makers_dh_table() -> None:
         np.testing.assert_allclose(ours, theirs, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", th.robots.NAMES)
+@pytest.mark.parametrize("name", th.robots.SERIAL)
 def test_base_and_tool_are_general(name: str) -> None:
     """4 R + 2 P + 6 parameters [Everett1988, eq. 73], also where base and tool are zero."""
     robot = th.robots.load(name)

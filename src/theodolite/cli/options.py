@@ -32,7 +32,7 @@ MethodOption = Annotated[
         "--method",
         "-m",
         metavar="METHOD",
-        help="frame, position, position-link, frame-link, plane-known or plane.",
+        help="frame, position, position-link, frame-link, plane-known, plane or point-sensor.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]

@@ -9,13 +9,11 @@ import typer
 from theodolite.cli.options import JsonOption, console, print_json, working
 
 NAME = "reproduce"
-#: Paper -> module in ``theodolite.reproduce``.
+#: Paper -> modules in ``theodolite.reproduce``.
 PAPERS = {
-    "gecaro": "gecaro",
-    "everett-models": "everett_models",
-    "meggiolaro": "meggiolaro",
-    "everett-fixture": "everett_fixture",
-    "everett-loops": "everett_loops",
+    "gecaro": ("gecaro",),
+    "everett": ("everett_models", "everett_loops", "everett_fixture"),
+    "meggiolaro": ("meggiolaro",),
 }
 
 
@@ -30,20 +28,23 @@ def command(
     from importlib import import_module
 
     from theodolite.errors import InputError
-    from theodolite.reproduce.figure import show_figures
+    from theodolite.reproduce.figure import Figure, show_figures
 
     if paper is not None and paper not in PAPERS:
         raise InputError(f"there is no reproduction of '{paper}'", allowed=PAPERS)
     screen = console(json=json)
-    found = {}
+    found: dict[str, list[Figure]] = {}
     for name in PAPERS if paper is None else [paper]:
-        module = import_module(f"theodolite.reproduce.{PAPERS[name]}")
-        with working(f"computing {name}"):
-            figures = found[name] = module.figures()
-        if hasattr(module, "show"):
-            module.show(screen, figures)
-        else:
-            show_figures(screen, module.TITLE, figures)
+        found[name] = []
+        for part in PAPERS[name]:
+            module = import_module(f"theodolite.reproduce.{part}")
+            with working(f"computing {module.TITLE}"):
+                figures = module.figures()
+            found[name] += figures
+            if hasattr(module, "show"):
+                module.show(screen, figures)
+            else:
+                show_figures(screen, module.TITLE, figures)
     if json:
         print_json({name: [figure.data() for figure in figures] for name, figures in found.items()})
     if not all(figure.agrees for figures in found.values() for figure in figures):

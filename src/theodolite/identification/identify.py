@@ -131,7 +131,14 @@ def identify(
     _check_candidates(problem)
     held = _held_by_multipliers(problem)
     start = _start(problem, held)
-    solution = solve(problem, loss=loss, start=start, progress=progress)
+    try:
+        solution = solve(problem, loss=loss, start=start, progress=progress)
+    except InfeasibleError as error:
+        raise InputError(
+            f"{error}, and multipliers found no constants with which they do",
+            where=data.name,
+            remedy="Check the readings and the robot's lengths, or leave those rows out",
+        ) from error
     if not noise.known:
         problem, solution = _balanced(problem, solution, noise, loss, posed)
     judged = None

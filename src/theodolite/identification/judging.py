@@ -18,7 +18,13 @@ ROWS_PER_PARAMETER = 2.0
 
 
 def deviations(robot: Machine, data: Dataset, method: Method) -> dict[str, FloatArray]:
-    """The robot's error on each observation, by quantity, SI."""
+    """The robot's error on each observation it can make, by quantity, SI.
+
+    A nominal mechanism may be unable to close its loops where the real one was measured.
+    """
+    possible = robot.closes(data.motors)
+    if not possible.all():
+        data = data.take(np.flatnonzero(possible))
     problem = method.problem(robot, data, noise=Noise())
     return problem.errors(np.array([parameter.value for parameter in problem.parameters]))
 

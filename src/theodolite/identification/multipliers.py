@@ -8,8 +8,8 @@ system falls apart: for given dC the gaps G + G_C dC + G_a da = 0 determine da, 
 
 one measurement at a time, in time linear in their number. The multipliers follow from
 F_a' (F + F_C dC + F_a da) + G_a' lambda = 0. Where closures are redundant, as six equations of a
-planar loop, the multipliers are not unique: the shortest are taken, and what the passive joints
-cannot close is a condition on the constants, held by rows of its own (`REDUNDANT`).
+planar loop, the multipliers are not unique: the shortest are taken. Constants that would open such
+a loop for good are held (`Mechanism.held`).
 
 The penalty method of the report's eq. 32 is here for comparison: gaps are errors with a weight, so
 that loops stay open by an amount that the weight decides.
@@ -35,7 +35,6 @@ from theodolite.identification.solver import (
     supported,
 )
 from theodolite.identification.threads import single_thread
-from theodolite.measure.noise import REDUNDANT
 from theodolite.measure.problem import Block, ConstrainedProblem, Linearized
 from theodolite.model.closing import CLOSED, pseudo_inverse
 from theodolite.model.parameters import Parameter
@@ -103,10 +102,6 @@ class Exact:
         through = at.F_a @ inverse
         residual = at.F - np.einsum("nij,nj->ni", through, at.G)
         jacobian = at.F_C - through @ at.G_C
-        if at.G.shape[1] > at.G_a.shape[2]:
-            bound = (np.eye(at.G.shape[1]) - at.G_a @ inverse) / REDUNDANT
-            residual = np.concatenate([residual, np.einsum("nij,nj->ni", bound, at.G)], axis=1)
-            jacobian = np.concatenate([jacobian, bound @ at.G_C], axis=1)
         return _block(residual, jacobian)
 
     def passive_step(self, at: Linearized, step: FloatArray) -> FloatArray:

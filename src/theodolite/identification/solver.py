@@ -50,6 +50,8 @@ ILL_CONDITIONED = 1e5
 USEFUL = 5e-3
 #: Parameters that seemed out of reach are taken after all if the cost falls to this part.
 YIELDS = 0.1
+#: They have this many iterations to show it.
+CHANCE = 10
 #: Residuals this small, in standard deviations, are exact: there is nothing to bear.
 NEGLIGIBLE_SCALE = 1e-9
 #: Reweighting ends when the robust scale changes by less.
@@ -148,7 +150,12 @@ def _with_unsupported(
     if problem.structure(solution.values) is not None:
         return solution
     bolder = _descend(
-        problem, solution.values, Loss(), max_iterations, progress, only_supported=False
+        problem,
+        solution.values,
+        Loss(),
+        min(max_iterations, CHANCE),
+        progress,
+        only_supported=False,
     )
     if bolder.reduction.cost > YIELDS * solution.reduction.cost:
         return solution

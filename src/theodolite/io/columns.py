@@ -22,9 +22,12 @@ _POINT = re.compile(r"(?:(\w+?)_)?([xyz])(?:_(\w+))?$")
 _TURN = re.compile(r"r([xyz])(?:_(\w+))?$")
 QUATERNION = ("qw", "qx", "qy", "qz")
 _PLANE = re.compile(r"plane_(n[xyz]|h)(?:_(\w+))?$")
+_FIXTURE = re.compile(r"fixture_([xyz])(?:_(\w+))?$")
+#: Columns whose cells may be blank: not every row need be read, nor every row touch.
+MAY_BE_BLANK = re.compile(r"(fixture_)?[xyz](_\w+)?$")
 _ALLOWED = (
     "q1_deg ..., x_mm y_mm z_mm, p1_x_mm ..., qw qx qy qz, rx_deg ry_deg rz_deg, set, "
-    "plane_nx plane_ny plane_nz plane_h_mm"
+    "plane_nx plane_ny plane_nz plane_h_mm, fixture_x_mm fixture_y_mm fixture_z_mm"
 )
 #: Labels of sets beyond this are no longer told apart as numbers.
 LARGEST_LABEL = 9e15
@@ -64,6 +67,7 @@ class Columns:
             self._kinds |= {joint.name: joint.kind for joint in robot.passive}
         self.point: dict[str, dict[str, FloatArray]] = {}
         self.turn: dict[str, FloatArray] = {}
+        self.fixture: dict[str, FloatArray] = {}
         self.other: dict[str, FloatArray] = {}
         self._check_joints()
         for number, name in enumerate(table.columns):
@@ -97,6 +101,9 @@ class Columns:
             units = LENGTHS if match.group(1) == "h" else {"": 1.0}
             values = values * self._factor(name, match.group(2), units)
             self._put(self.other, match.group(1), name, values)
+        elif match := _FIXTURE.match(name):
+            values = values * self._factor(name, match.group(2), LENGTHS)
+            self._put(self.fixture, match.group(1), name, values)
         elif match := _TURN.match(name):
             values = values * self._factor(name, match.group(2), ANGLES)
             self._put(self.turn, match.group(1), name, values)
@@ -158,6 +165,13 @@ class Columns:
             [np.column_stack([axes[axis] for axis in "xyz"]) for axes in self.point.values()],
             axis=1,
         )
+
+    def touched(self) -> FloatArray | None:
+        """Places in the fixture of the targets that touched, (n, 3)."""
+        if not self.fixture:
+            return None
+        self._complete([f"fixture_{axis}_mm" for axis in "xyz" if axis not in self.fixture])
+        return np.column_stack([self.fixture[axis] for axis in "xyz"])
 
     def rotations(self) -> FloatArray | None:
         if self.turn:

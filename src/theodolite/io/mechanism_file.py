@@ -34,6 +34,13 @@ class MechanismReader(TomlReader):
         self.angle = self.unit("angle", ANGLES)
         joints = self._table("joints")
         names = [self._name(entry, f"joints, row {n}") for n, entry in enumerate(joints, 1)]
+        for number, name in enumerate(names, 1):
+            if _RESERVED.match(name):
+                raise self.error(
+                    f"joints, row {number}: a joint called '{name}' would be taken for a "
+                    "measurement",
+                    remedy="Call it otherwise, as in t1",
+                )
         constants = self.content.get("constants", {})
         if not isinstance(constants, dict):
             raise self.error("constants is not a table of names and values")
@@ -92,11 +99,6 @@ class MechanismReader(TomlReader):
     def _joint(self, entry: dict[str, Any], turns: bool, number: int) -> MechanismJoint:
         place = f"joints, row {number}"
         self.check_keys(entry, ["name", "passive", "home", "min", "max", "K"], place)
-        if _RESERVED.match(entry["name"]):
-            raise self.error(
-                f"{place}: a joint called '{entry['name']}' would be taken for a measurement",
-                remedy="Call it otherwise, as in t1",
-            )
         if not isinstance(entry.get("passive", False), bool):
             raise self.error(f"{place}: passive is {entry['passive']!r}", allowed="true, false")
         passive = bool(entry.get("passive", False))

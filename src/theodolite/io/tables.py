@@ -7,6 +7,7 @@
 | ``qw qx qy qz`` | orientation as a quaternion |
 | ``rx_deg ry_deg rz_deg`` | or as a rotation vector |
 | ``set`` | which configurations reach the same place |
+| ``fixture_x_mm fixture_y_mm fixture_z_mm`` | target that touched the pointer; blank: none |
 | ``plane_nx plane_ny plane_nz plane_h_mm`` | the plane touched: n . P = h |
 """
 
@@ -22,7 +23,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.io.cells import header, row
-from theodolite.io.columns import QUATERNION, Columns, is_joint
+from theodolite.io.columns import MAY_BE_BLANK, QUATERNION, Columns, is_joint
 from theodolite.io.units import ANGLES, LENGTHS
 from theodolite.io.writing import read_text, write_text
 from theodolite.measure.branches import branched
@@ -77,7 +78,7 @@ def _apart(parts: list[Dataset]) -> list[Dataset]:
 def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
     first = parts[0]
     fields: dict[str, Any] = {}
-    for field in ("motors", "positions", "rotations", "sets", "planes", "lines"):
+    for field in ("motors", "positions", "rotations", "sets", "planes", "fixture", "lines"):
         arrays = [getattr(part, field) for part in parts]
         present = [array is not None for array in arrays]
         if any(present) and not all(present):
@@ -96,6 +97,7 @@ def _check_needs(data: Dataset, robot: Machine, needs: Sequence[str]) -> None:
         "positions": "Add columns x_mm y_mm z_mm",
         "rotations": "Add columns qw qx qy qz, or use the method 'position'",
         "sets": "Add a column 'set', or give one file per set",
+        "fixture": "Add columns fixture_x_mm fixture_y_mm fixture_z_mm, or use 'position'",
         "planes": "Add columns plane_nx plane_ny plane_nz plane_h_mm, or give --plane a,b,c",
     }
     for need in needs:
@@ -159,6 +161,7 @@ class _Table:
             rotations=found.rotations(),
             sets=found.sets(),
             planes=found.planes(),
+            fixture=found.touched(),
             lines=self.lines.astype(np.intp),
             name=str(self.path),
         )
@@ -223,7 +226,8 @@ def _numbers(
         whole = False
     if not whole:
         values = _located_numbers(rows, names, keep, path)
-    bad = np.argwhere(~np.isfinite(values))
+    blank = [_may_be_blank(names, column) for column in keep]
+    bad = np.argwhere(~np.isfinite(values) & ~(np.isnan(values) & blank))
     if len(bad):
         row, column = bad[0]
         raise InputError(
@@ -235,6 +239,12 @@ def _numbers(
     return values, numbers
 
 
+def _may_be_blank(names: Sequence[str], column: int) -> bool:
+    """In files with touches, a row has a position or a touched target."""
+    touches = any(name.startswith("fixture_") for name in names)
+    return touches and bool(MAY_BE_BLANK.match(names[column]))
+
+
 def _located_numbers(
     rows: list[tuple[int, str]], names: tuple[str, ...], keep: list[int], path: Path
 ) -> FloatArray:
@@ -243,13 +253,14 @@ def _located_numbers(
     for number, line in rows:
         found = row(line, path, number, list(names))
         for column in keep:
-            if not _is_number(found[column]):
+            blank = not found[column] and _may_be_blank(names, column)
+            if not blank and not _is_number(found[column]):
                 raise InputError(
                     f"line {number}, column '{names[column]}': {found[column]!r} is not a number",
                     where=str(path),
                     remedy="Correct or remove the row",
                 )
-        values.append([float(found[column]) for column in keep])
+        values.append([float(found[column] or "nan") for column in keep])
     return np.array(values)
 
 
@@ -284,6 +295,14 @@ def write_measurements(
     if data.planes is not None:
         names += ["plane_nx", "plane_ny", "plane_nz", "plane_h_mm"]
         columns += [*data.planes[:, :3].T, data.planes[:, 3] / 1e-3]
+    if data.fixture is not None:
+        names += ["fixture_x_mm", "fixture_y_mm", "fixture_z_mm"]
+        columns += list(data.fixture.T / 1e-3)
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    text = [",".join(names), *(",".join(map(repr, row)) for row in rows)]
+    text = [",".join(names), *(",".join(map(_cell, row)) for row in rows)]
     write_text(Path(path), "\n".join(text) + "\n", force=force)
+
+
+def _cell(value: float) -> str:
+    """A number with all its digits; blank where there is none."""
+    return "" if value != value else repr(value)

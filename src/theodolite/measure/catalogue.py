@@ -9,9 +9,18 @@ from theodolite.measure.frame import Frame
 from theodolite.measure.link import FrameLink, PositionLink
 from theodolite.measure.method import Method
 from theodolite.measure.plane import Plane, PlaneKnown
+from theodolite.measure.point_sensor import PointSensor
 from theodolite.measure.position import Position
 
-METHODS = ("frame", "position", "position-link", "frame-link", "plane-known", "plane")
+METHODS = (
+    "frame",
+    "position",
+    "position-link",
+    "frame-link",
+    "plane-known",
+    "plane",
+    "point-sensor",
+)
 
 #: What the data must hold for each method.
 NEEDS: dict[str, tuple[str, ...]] = {
@@ -21,6 +30,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "frame-link": ("sets",),
     "plane-known": ("planes",),
     "plane": (),
+    "point-sensor": ("fixture",),
 }
 
 
@@ -37,12 +47,15 @@ def method_named(name: str, *, plane: FloatArray | None = None) -> Method:
         "frame-link": FrameLink(),
         "plane-known": PlaneKnown(plane),
         "plane": Plane(plane),
+        "point-sensor": PointSensor(),
     }
     return methods[name]
 
 
 def method_for(data: Dataset) -> str:
     """The method that uses all that a recording holds."""
+    if data.fixture is not None:
+        return "point-sensor"
     if data.positions is not None:
         return "position" if data.rotations is None else "frame"
     if data.sets is not None:

@@ -120,7 +120,9 @@ def satisfy(
         step = _damped_step(J, e, damping[active] * size + 1e-15)
         trial = motors[active]
         trial[:, : robot.joints] -= step
-        moved = part.error(robot.motion(values, trial))
+        moved = np.full_like(e, np.inf)
+        possible = robot.closes(trial, values)
+        moved[possible] = part.take(possible).error(robot.motion(values, trial[possible]))
         better = np.einsum("ni,ni->n", moved, moved) < size
         rows = np.flatnonzero(active)
         motors[rows[better]] = trial[better]

@@ -26,6 +26,8 @@ class Dataset:
     sets: IntArray | None = None
     #: Known planes, (n, 4): unit normal and distance, n . P = h.
     planes: FloatArray | None = None
+    #: Place in the fixture of the target that touched the pointer, (n, 3); NaN where none did.
+    fixture: FloatArray | None = None
     #: Where each row came from: line in the file.
     lines: IntArray | None = None
     name: str = "data"
@@ -37,6 +39,7 @@ class Dataset:
             "rotations": (3, 3),
             "sets": (),
             "planes": (4,),
+            "fixture": (3,),
             "lines": (),
         }
         for field, shape in shapes.items():
@@ -55,14 +58,20 @@ class Dataset:
 
     def take(self, rows: IntArray) -> Dataset:
         """Some of the rows."""
-        fields = ("motors", "positions", "rotations", "sets", "planes", "lines")
+        fields = ("motors", "positions", "rotations", "sets", "planes", "fixture", "lines")
         chosen = {
             field: array[rows] for field in fields if (array := getattr(self, field)) is not None
         }
         return replace(self, **chosen)
 
     def groups(self) -> IntArray:
-        """What must stay together when rows are held out: the sets, or each row by itself."""
+        """What must stay together when rows are held out: the sets, or each row by itself.
+
+        Touches are never held out (-1): they place a pointer that new touches would move.
+        """
+        if self.fixture is not None:
+            read = ~np.isfinite(self.fixture).all(axis=1)
+            return np.where(read, np.cumsum(read) - 1, -1)
         if self.sets is None:
             return np.arange(len(self))
         return np.unique(self.sets, return_inverse=True)[1]

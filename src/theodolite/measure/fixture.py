@@ -25,10 +25,12 @@ from theodolite.errors import InputError
 from theodolite.measure.problem import Block
 from theodolite.model import rotations
 from theodolite.model.parameters import Group, Parameter, Unit
-from theodolite.model.twists import skew
+from theodolite.model.twists import skews
 
 #: Targets whose spread across a line is below this part of their spread along it are collinear.
 COLLINEAR = 1e-6
+#: Gauss-Newton steps from the linear estimate; they converge quadratically.
+REFINEMENTS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,9 @@ class Touches:
     target: IntArray
     #: Places of the targets in the fixture, (targets, 3).
     targets: FloatArray
+    #: Line of the file for each touch, and the file.
+    lines: IntArray | None = None
+    name: str | None = None
 
     def __post_init__(self) -> None:
         used = np.unique(self.target)
@@ -50,23 +55,56 @@ class Touches:
             raise InputError(
                 f"touch {int(np.argmax(self.target >= len(self.targets))) + 1} names a target "
                 "that the fixture does not have",
+                where=self.name,
                 allowed=f"0 to {len(self.targets) - 1}",
             )
         if len(used) < 4:
             raise InputError(
-                f"only {len(used)} targets were touched", allowed="four or more different ones"
+                f"{self._rows()}: only {len(used)} different targets were touched",
+                where=self.name,
+                allowed="four or more",
             )
         spread = np.linalg.svd(
             self.targets[used] - self.targets[used].mean(axis=0), compute_uv=False
         )
         if spread[1] < COLLINEAR * spread[0]:
             raise InputError(
-                "the targets stand on one line, about which the fixture could turn unseen",
+                f"{self._rows()}: the targets stand on one line, about which the fixture could "
+                "turn unseen",
+                where=self.name,
                 remedy="Move one of them off the line",
             )
 
+    def _rows(self) -> str:
+        numbers = np.arange(1, len(self.target) + 1) if self.lines is None else self.lines
+        word = "touches" if self.lines is None else "lines"
+        return f"{word} {int(numbers.min())} to {int(numbers.max())}"
+
     def __len__(self) -> int:
         return len(self.target)
+
+
+def touch_rows(
+    turns: FloatArray,
+    shifts: FloatArray,
+    places: FloatArray,
+    values: FloatArray,
+    fixture: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Errors of touches (n, 3), their derivative by pointer and fixture (n, 3, 9), and the arms.
+
+    ``turns`` and ``shifts`` are the sensor's frames, ``fixture`` the fixture's orientation in it,
+    ``values`` as in ``FixtureProblem``. The arm goes from the sensor to the touching target.
+    """
+    turned = places @ fixture.T
+    arm = np.einsum("nij,nj->ni", turns, turned + values[3:6])
+    error = arm + shifts - values[:3]
+    jacobian = np.zeros((len(error), 3, 9))
+    jacobian[:, :, :3] = -np.eye(3)
+    jacobian[:, :, 3:6] = turns
+    bend = np.linalg.inv(rotations.left_inverse(values[None, 6:])[0])
+    jacobian[:, :, 6:] = -turns @ skews(turned) @ bend
+    return error, jacobian, arm
 
 
 class FixtureProblem:
@@ -75,7 +113,7 @@ class FixtureProblem:
     def __init__(self, touches: Touches, *, noise: float = 1e-4) -> None:
         self.touches, self.noise = touches, noise
         self._turn, shift, pointer = self._first_estimate()
-        values = [*pointer, *shift, 0.0, 0.0, 0.0]
+        values = self._refined(np.array([*pointer, *shift, 0.0, 0.0, 0.0]))
         names = ["px", "py", "pz", "fx", "fy", "fz", "frx", "fry", "frz"]
         self.parameters = tuple(
             Parameter(
@@ -125,33 +163,33 @@ class FixtureProblem:
         turn = left @ np.diag([1.0, 1.0, np.linalg.det(left @ right)]) @ right @ axes.T
         return turn, solution[-6:-3] - turn @ centre, solution[-3:]
 
+    def _refined(self, values: FloatArray) -> FloatArray:
+        """A few Gauss-Newton steps, so that what is measured at the start is the touches."""
+        for _ in range(REFINEMENTS):
+            error, jacobian, _ = self._rows(values)
+            step = np.linalg.lstsq(jacobian.reshape(-1, 9), error.ravel(), rcond=1e-9)[0]
+            values = values - step
+        return values
+
     def rotation(self, values: FloatArray) -> FloatArray:
         """The fixture's orientation in the sensor frame, (3, 3)."""
         return rotations.exp(values[None, 6:])[0] @ self._turn
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
-        touches = self.touches
-        turned = self._places @ self.rotation(values).T
-        error = self._error(values, turned)
-        n = len(touches)
-        jacobian = np.zeros((n, 3, 9))
-        jacobian[:, :, :3] = -np.eye(3)
-        jacobian[:, :, 3:6] = touches.rotations
-        bend = np.linalg.inv(rotations.left_inverse(values[None, 6:])[0])
-        jacobian[:, :, 6:] = touches.rotations @ -np.array([skew(s) for s in turned]) @ bend
+        error, jacobian, _ = self._rows(values)
         rows = np.concatenate([jacobian.transpose(2, 1, 0), error.T[None]])
-        yield Block(rows.reshape(10, 3 * n) / self.noise, 3)
+        yield Block(rows.reshape(10, -1) / self.noise, 3)
 
     def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
         return None
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
-        turned = self._places @ self.rotation(values).T
-        return {"position": np.linalg.norm(self._error(values, turned), axis=1)}
+        return {"position": np.linalg.norm(self._rows(values)[0], axis=1)}
 
-    def _error(self, values: FloatArray, turned: FloatArray) -> FloatArray:
-        tips = np.einsum("nij,nj->ni", self.touches.rotations, turned + values[3:6])
-        return tips + self.touches.positions - values[:3]
+    def _rows(self, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        touches = self.touches
+        turn = self.rotation(values)
+        return touch_rows(touches.rotations, touches.positions, self._places, values, turn)
 
     def found(self, values: FloatArray) -> dict[str, Any]:
         """Pointer and fixture, SI."""

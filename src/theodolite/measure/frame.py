@@ -37,7 +37,6 @@ class FrameProblem(GeometricProblem):
             if self.noise.moves:
                 white = self._whitener(motion, sigmas, _bent(motion.twist_basis_jacobian(), bend))
             yield self._block(error, jacobian, white)
-        yield from self._closure_blocks(full, self.data.motors)
 
     def constrained(self) -> LoopProblem:
         return LoopProblem(self, self._links)

@@ -11,10 +11,9 @@ from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.loop import LoopProblem
-from theodolite.measure.noise import REDUNDANT, Noise
+from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
 from theodolite.model.machine import Machine, Tip
-from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import Parameter
 
 #: Configurations per block: large enough for speed, small enough to stay near the cache.
@@ -113,16 +112,6 @@ class GeometricProblem:
             np.multiply(J, scale, out=columns[:-1])
             np.multiply(e, scale, out=columns[-1])
         return Block(columns.reshape(size + 1, width * n), width)
-
-    def _closure_blocks(self, full: FloatArray, motors: FloatArray) -> Iterator[Block]:
-        """Redundant closures are conditions on the constants: what no passive joint can close."""
-        if not isinstance(self.robot, Mechanism) or not self.robot.redundant:
-            return
-        for rows in slices(len(motors)):
-            error, slopes = self.robot.motion(full, motors[rows]).closure_rows()
-            jacobian = np.zeros((*error.shape, len(self._columns)))
-            jacobian[:, :, : len(self._links)] = slopes[:, :, self._links]
-            yield self._block(error, jacobian, 1.0 / REDUNDANT)
 
     def _whitener(self, motion: Tip, sigmas: FloatArray, derivative: FloatArray) -> FloatArray:
         """Inverse Cholesky factor of sensor noise plus joint noise seen through the robot."""

@@ -91,7 +91,6 @@ class LinkProblem(GeometricProblem, ABC):
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         yield from self._blocks(values, self.data.motors, self._sets)
-        yield from self._closure_blocks(self.full_values(values), self.data.motors)
 
     def structure(self, values: FloatArray) -> Iterator[FloatArray]:
         """The Jacobian at the nearest configurations that do reach the same place."""

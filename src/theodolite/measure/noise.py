@@ -11,9 +11,6 @@ from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.model.conventions import Joint
 
-#: By how much a loop with redundant closures may stay open: play of its joints (metres, radians).
-REDUNDANT = 1e-6
-
 
 @dataclass(frozen=True)
 class Noise:

@@ -89,7 +89,6 @@ class _PlaneProblem(GeometricProblem, ABC):
         for rows in slices(len(self.data)):
             motion = self._motion(full, self.data.motors[rows])
             yield self._linearized(motion, full, planes[rows])
-        yield from self._closure_blocks(full, self.data.motors)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)

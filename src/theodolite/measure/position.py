@@ -36,7 +36,6 @@ class PositionProblem(GeometricProblem):
                 yield self._block(
                     motion.position - measured[rows], motion.position_jacobian(self._links), white
                 )
-        yield from self._closure_blocks(full, self.data.motors)
 
     def constrained(self) -> LoopProblem:
         return LoopProblem(self, self._links)

@@ -11,6 +11,7 @@ from theodolite.arrays import FloatArray
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.method import Method
 from theodolite.measure.noise import Noise
+from theodolite.measure.point_sensor import TouchGoal, mounted
 from theodolite.model import rotations
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import Unit
@@ -69,6 +70,8 @@ def simulate(
     motors = exact.motors
     if exact.positions is None and (noise.position or noise.orientation):
         motors = _moved(motors, _contact_noise(robot, exact, noise, rng))
+    if exact.fixture is not None and noise.position:
+        motors = _moved(motors, _touch_noise(robot, exact, noise, rng))
     sigmas = noise.motors(robot.joint_types)
     noisy = replace(
         exact, motors=_moved(motors, sigmas * rng.standard_normal((len(motors), len(sigmas))))
@@ -102,3 +105,19 @@ def _contact_noise(
         sigmas = np.full(3, noise.position)
     wanted = sigmas * rng.standard_normal((len(exact), len(sigmas)))
     return np.einsum("njc,nc->nj", np.linalg.pinv(jacobian, rcond=1e-3), wanted)
+
+
+def _touch_noise(
+    robot: Machine, exact: Dataset, noise: Noise, rng: np.random.Generator
+) -> FloatArray:
+    """Joint motions that displace the touching targets; none where the sensor was read."""
+    assert exact.fixture is not None
+    touched = np.array(np.isfinite(exact.fixture).all(axis=1))
+    points = mounted(robot, exact.fixture[touched])
+    motion = robot.motion(robot.values, exact.motors[touched])
+    goal = TouchGoal(points, np.zeros_like(points))
+    jacobian = robot.to_motors(goal.derivative(motion))
+    wanted = noise.position * rng.standard_normal(points.shape)
+    shift = np.zeros((len(exact), robot.joints))
+    shift[touched] = np.einsum("njc,nc->nj", np.linalg.pinv(jacobian, rcond=1e-3), wanted)
+    return shift

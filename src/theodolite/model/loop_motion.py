@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-import numpy as np
-
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.model.chain import Motion
 from theodolite.model.closing import Gap, pseudo_inverse
@@ -54,11 +52,6 @@ class LoopMotion:
     def twist_basis_jacobian(self) -> FloatArray:
         """Derivative of the tip's pose by one and the measured joints, (n, 6, 1 + joints)."""
         return self._by_basis(self._tip.twist_basis_jacobian())
-
-    def closure_rows(self) -> tuple[FloatArray, FloatArray]:
-        """What is left of the gaps whatever the passive joints do, and its derivative."""
-        bound = np.eye(self.gap.gap.shape[1]) - self.gap.by_passive @ self._inverse
-        return np.einsum("nij,nj->ni", bound, self.gap.gap), bound @ self.gap.by_values
 
     def _by_values(
         self, jacobian: FloatArray, by_basis: FloatArray, columns: IntArray | None

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theodolite.arrays import FloatArray, IntArray, frozen
+from theodolite.arrays import BoolArray, FloatArray, IntArray, frozen
 from theodolite.errors import InfeasibleError, InputError
 from theodolite.model import closing
 from theodolite.model.bodies import (
@@ -33,6 +33,11 @@ from theodolite.model.conventions import Joint
 from theodolite.model.elements import ONE, Element, Term
 from theodolite.model.loop_motion import LoopMotion
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
+
+#: Configurations at which it is looked what would open redundant closures.
+LOOKS = 8
+#: Derivatives of a gap below this are rounding.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,7 +350,8 @@ class Mechanism:
         if missing:
             raise InputError(
                 f"passive joint{'s' if len(missing) > 1 else ''} {', '.join(missing)} of "
-                f"'{self.name}' have no home, so the assembly branch is unknown",
+                f"'{self.name}' {'have' if len(missing) > 1 else 'has'} no home, so the assembly "
+                "branch is unknown",
                 remedy="Add 'home' to them in the robot file, or columns of guesses to the data",
             )
         active = np.array([[self._home(joint) for joint in self.active]])
@@ -384,8 +390,7 @@ class Mechanism:
         passive = guess
         if self.passive:
             passive, gap = self.close(values, active, guess)
-            if not self.redundant:
-                self._check_closed(gap)
+            self._check_closed(gap)
         joints = np.concatenate([active, passive], axis=1)
         tip = self.tool_chain.motion(values, self.basis(joints))
         return LoopMotion(tip, self.gap(values, joints), passive)
@@ -398,6 +403,16 @@ class Mechanism:
                 f"configurations; the first stays open by {gap[open_[0]]:.3g}",
                 open_.tolist(),
             )
+
+    def closes(self, motors: FloatArray, values: FloatArray | None = None) -> BoolArray:
+        """In which configurations the loops close, (n,)."""
+        values = self.values if values is None else values[: len(self.parameters)]
+        active, guess = motors[:, : self.joints], motors[:, self.joints :]
+        if not self.passive:
+            return np.ones(len(motors), dtype=bool)
+        if not guess.shape[1]:
+            guess = self.assembled(active)[0][:, self.joints :]
+        return np.asarray(self.close(values, active, guess)[1] <= closing.CLOSED)
 
     def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
         """A derivative by basis values (n, rows, 1 + measured) as one by measured joints."""
@@ -428,6 +443,24 @@ class Mechanism:
                 )
         return np.concatenate(found)[:count]
 
+    @cached_property
+    def held(self) -> frozenset[str]:
+        """Parameters that redundant closures hold: a change of theirs would open a loop for good.
+
+        Such is a twist of a bar in a planar loop that is closed in all six components.
+        """
+        if not self.redundant:
+            return frozenset()
+        joints = self.random_motors(LOOKS, np.random.default_rng(0))
+        at = self.gap(self.values, joints)
+        out_of_reach = at.by_values - at.by_passive @ (
+            closing.pseudo_inverse(at.by_passive) @ at.by_values
+        )
+        sizes = np.abs(out_of_reach).max(axis=(0, 1))
+        return frozenset(
+            p.name for p, size in zip(self.parameters, sizes, strict=True) if size > ROUNDING
+        )
+
     def poses(self, motors: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Orientation (n, 3, 3) and position (n, 3) of the tool."""
         motion = self.motion(self.values, np.atleast_2d(np.asarray(motors, dtype=np.float64)))
@@ -451,7 +484,9 @@ class Mechanism:
     # -- variants -----------------------------------------------------------------------------
 
     def priority(self, parameter: Parameter) -> int:
-        """The user's priority for a parameter, or the default one."""
+        """The user's priority for a parameter, or the default one; 0 if it would open a loop."""
+        if parameter.name in self.held:
+            return 0
         return self.priorities.get(parameter.name, parameter.default_priority())
 
     def with_values(self, values: FloatArray | Mapping[str, float]) -> Mechanism:

@@ -57,6 +57,8 @@ class Parameter:
         """GECARO's default rules [Khalil1996, section 6a]; base and tool win over lengths."""
         if self.offset or self.gain:
             return 6
+        if self.group is Group.SENSOR:
+            return 3
         if self.group is not Group.ARM:
             return 2
         if self.unit is Unit.METRE and abs(self.value) > ZERO_LENGTH:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theodolite.arrays import FloatArray, frozen
+from theodolite.arrays import BoolArray, FloatArray, frozen
 from theodolite.errors import InputError
 from theodolite.model.chain import Chain, Motion
 from theodolite.model.conventions import Convention, Joint, Row, Slot
@@ -168,6 +168,10 @@ class Robot:
         """Motor variables of configurations uniform within the joint limits, (count, joints)."""
         readings = rng.uniform(self.lower, self.upper, (count, self.joints))
         return self.transmission.motors(readings + self.transmission.offset)
+
+    def closes(self, motors: FloatArray, values: FloatArray | None = None) -> BoolArray:
+        """A serial robot has no loops that could stay open."""
+        return np.ones(len(motors), dtype=bool)
 
     def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
         """A derivative by basis values (n, rows, basis) as one by motor variables."""

@@ -19,3 +19,11 @@ def adjoint(R: FloatArray, p: FloatArray) -> FloatArray:
     matrix[:3, :3] = matrix[3:, 3:] = R
     matrix[:3, 3:] = skew(p) @ R
     return matrix
+
+
+def skews(vectors: FloatArray) -> FloatArray:
+    """Matrices of cross products with many vectors, (n, 3, 3)."""
+    matrices = np.zeros((len(vectors), 3, 3))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        matrices[:, j, k], matrices[:, k, j] = -vectors[:, i], vectors[:, i]
+    return matrices

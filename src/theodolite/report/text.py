@@ -249,6 +249,10 @@ def show_result(console: Console, result: Result) -> None:
         console.print(
             f"plane: normal ({normal}), {1e3 * plane['distance_m']:.4f} mm from the origin"
         )
+    if "fixture" in result.found:
+        pointer = ", ".join(f"{1e3 * value:.4f}" for value in result.found["pointer_m"])
+        place = ", ".join(f"{1e3 * v:.4f}" for v in result.found["fixture"]["position_m"])
+        console.print(f"pointer at ({pointer}) mm, fixture at ({place}) mm in the sensor frame")
     show_errors(console, "All measurements", {"nominal": result.before, "calibrated": result.after})
     held = result.held_out
     if held is None:

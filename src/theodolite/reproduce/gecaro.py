@@ -16,9 +16,11 @@ from rich.table import Table
 
 from theodolite import robots
 from theodolite.identification.identify import identifiable
-from theodolite.measure.catalogue import METHODS, method_named
+from theodolite.measure.catalogue import method_named
 from theodolite.reproduce.figure import Figure
 
+#: The six methods of the paper.
+METHODS = ("frame", "position", "position-link", "frame-link", "plane-known", "plane")
 #: Robot -> method -> expected rank without and with gains.
 EXPECTED = {
     robot: dict(zip(METHODS, ranks, strict=True))
