@@ -27,6 +27,8 @@ _PUBLIC = {
     "FrameLink": "theodolite.measure.link",
     "PlaneKnown": "theodolite.measure.plane",
     "Plane": "theodolite.measure.plane",
+    "Implicit": "theodolite.measure.parallel",
+    "Inverse": "theodolite.measure.parallel",
     "PointSensor": "theodolite.measure.point_sensor",
     "FixtureProblem": "theodolite.measure.fixture",
     "Touches": "theodolite.measure.fixture",

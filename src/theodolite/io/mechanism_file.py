@@ -49,7 +49,12 @@ class MechanismReader(TomlReader):
             self._body(entry, names, number)
             for number, entry in enumerate(self._table("bodies"), 1)
         )
-        turns = self._kinds(bodies)
+        closures = tuple(
+            self._closure(entry, names, number)
+            for number, entry in enumerate(self._table("closures"), 1)
+        )
+        turns = self._kinds([e for b in bodies for e in b.elements])
+        turns |= self._kinds([c.length for c in closures if c.length is not None])
         found = [
             (self._joint(entry, turns.get(name, True), number), bool(entry.get("passive", False)))
             for number, (entry, name) in enumerate(zip(joints, names, strict=True), 1)
@@ -60,10 +65,7 @@ class MechanismReader(TomlReader):
                 str(self.content.get("name", "mechanism")),
                 bodies,
                 tool=str(self.content.get("tool", bodies[-1].name)),
-                closures=tuple(
-                    self._closure(entry, number)
-                    for number, entry in enumerate(self._table("closures"), 1)
-                ),
+                closures=closures,
                 active=tuple(joint for joint, passive in found if not passive),
                 passive=tuple(joint for joint, passive in found if passive),
                 constants={
@@ -113,7 +115,7 @@ class MechanismReader(TomlReader):
                 f"{place}: '{entry['name']}' is measured but has no limits",
                 remedy="Add min and max, or passive = true",
             )
-        lower, upper = numbers.get("min", -np.pi), numbers.get("max", np.pi)
+        lower, upper = numbers.get("min", -np.inf), numbers.get("max", np.inf)
         if lower >= upper:
             raise self.error(f"{place}: min is not below max")
         return MechanismJoint(
@@ -125,15 +127,14 @@ class MechanismReader(TomlReader):
             self.number(entry.get("K", 1.0), f"{place}, K"),
         )
 
-    def _kinds(self, bodies: tuple[Body, ...]) -> dict[str, bool]:
+    def _kinds(self, elements: list[BodyElement]) -> dict[str, bool]:
         """Which joints turn."""
         turns: dict[str, bool] = {}
-        for body in bodies:
-            for element in body.elements:
-                if element.joint is None:
-                    continue
-                if turns.setdefault(element.joint, element.rotation) != element.rotation:
-                    raise self.error(f"joint '{element.joint}' turns here and slides there")
+        for element in elements:
+            if element.joint is None:
+                continue
+            if turns.setdefault(element.joint, element.rotation) != element.rotation:
+                raise self.error(f"joint '{element.joint}' turns here and slides there")
         return turns
 
     def _body(self, entry: dict[str, Any], joints: list[str], number: int) -> Body:
@@ -159,9 +160,9 @@ class MechanismReader(TomlReader):
             element, amount=to_si(amount, self.angle if element.rotation else self.length)
         )
 
-    def _closure(self, entry: dict[str, Any], number: int) -> Closure:
+    def _closure(self, entry: dict[str, Any], joints: list[str], number: int) -> Closure:
         place = f"closures, row {number}"
-        self.check_keys(entry, ["name", "kind", "ends", "length", "known"], place)
+        self.check_keys(entry, ["name", "kind", "ends", "length"], place)
         try:
             kind = ClosureKind(entry.get("kind"))
         except ValueError as error:
@@ -178,18 +179,14 @@ class MechanismReader(TomlReader):
             if length is not None:
                 raise self.error(f"{place}: only a rod has a length")
             return Closure(name, kind, (str(ends[0]), str(ends[1])))
-        constant = length if isinstance(length, str) else None
-        if constant is not None and constant not in self._constants:
-            raise self.error(f"{place}: no constant {constant!r}", allowed=self._constants)
-        value = 0.0 if constant else to_si(self.number(length, f"{place}, length"), self.length)
-        return Closure(
-            name,
-            kind,
-            (str(ends[0]), str(ends[1])),
-            value,
-            free=not bool(entry.get("known", False)),
-            constant=constant,
-        )
+        text = length if isinstance(length, str) else repr(self.number(length, f"{place}, length"))
+        try:
+            (element,) = parse_elements(f"Tx({text})", joints, self._constants)
+        except ValueError as error:
+            raise self.error(
+                f"{place}, length: {error}", allowed='300, "=300", "L", "q1+L", "q1+300"'
+            ) from error
+        return Closure(name, kind, (str(ends[0]), str(ends[1])), self._in_si(element, place))
 
 
 def format_mechanism(mechanism: Mechanism) -> str:
@@ -227,7 +224,8 @@ def _joint_text(joint: MechanismJoint) -> str:
     entry = [f"name = {toml_string(joint.name)}"]
     if joint.home is not None:
         entry.append(f"home = {toml_float(joint.home)}")
-    entry += [f"min = {toml_float(joint.lower)}", f"max = {toml_float(joint.upper)}"]
+    limits = (("min", joint.lower), ("max", joint.upper))
+    entry += [f"{key} = {toml_float(value)}" for key, value in limits if np.isfinite(value)]
     if joint.gain != 1.0:
         entry.append(f"K = {toml_float(joint.gain)}")
     return ", ".join(entry)
@@ -240,9 +238,7 @@ def _closure_text(closure: Closure) -> str:
         f"kind = {toml_string(closure.kind.value)}",
         f"ends = [{ends}]",
     ]
-    if closure.kind is ClosureKind.ROD:
-        length = toml_float(closure.length) if closure.constant is None else closure.constant
-        entry.append(f"length = {length if closure.constant is None else toml_string(length)}")
-        if not closure.free:
-            entry.append("known = true")
+    if closure.length is not None:
+        inside = format_elements((closure.length,)).removeprefix("Tx(").removesuffix(")")
+        entry.append(f"length = {toml_string(inside)}")
     return ", ".join(entry)

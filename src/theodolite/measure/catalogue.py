@@ -8,6 +8,7 @@ from theodolite.measure.dataset import Dataset
 from theodolite.measure.frame import Frame
 from theodolite.measure.link import FrameLink, PositionLink
 from theodolite.measure.method import Method
+from theodolite.measure.parallel import Implicit, Inverse
 from theodolite.measure.plane import Plane, PlaneKnown
 from theodolite.measure.point_sensor import PointSensor
 from theodolite.measure.position import Position
@@ -20,6 +21,8 @@ METHODS = (
     "plane-known",
     "plane",
     "point-sensor",
+    "implicit",
+    "inverse",
 )
 
 #: What the data must hold for each method.
@@ -31,6 +34,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "plane-known": ("planes",),
     "plane": (),
     "point-sensor": ("fixture",),
+    "implicit": ("positions",),
+    "inverse": ("positions",),
 }
 
 
@@ -48,6 +53,8 @@ def method_named(name: str, *, plane: FloatArray | None = None) -> Method:
         "plane-known": PlaneKnown(plane),
         "plane": Plane(plane),
         "point-sensor": PointSensor(),
+        "implicit": Implicit(),
+        "inverse": Inverse(),
     }
     return methods[name]
 

@@ -61,10 +61,8 @@ class Closure:
     name: str
     kind: ClosureKind
     ends: tuple[str, str]
-    #: Length of a rod: a number of its own or a named constant.
-    length: float = 0.0
-    free: bool = True
-    constant: str | None = None
+    #: Length of a rod, as a shift: a number, a constant, a joint that drives it, or a sum.
+    length: BodyElement | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +73,7 @@ class MechanismJoint:
     kind: Joint
     #: Where the home assembly has it: exactly for measured joints, about for passive ones.
     home: float | None = None
-    lower: float = -np.pi
-    upper: float = np.pi
+    #: Limits of a measured joint; of a passive one, where random configurations shall stay.
+    lower: float = -np.inf
+    upper: float = np.inf
     gain: float = 1.0

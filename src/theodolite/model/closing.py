@@ -55,16 +55,16 @@ def frame_gap(
 
 
 def rod_gap(
-    motion: Motion, length: float, place: int | None, columns: IntArray
+    motion: Motion, length: Motion, columns: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Distance of two points less the rod's length, which may be a parameter."""
+    """Distance of two points less the rod's length, a shift along x that may be driven."""
     distance = np.linalg.norm(motion.position, axis=1)
     along = motion.position / np.where(distance > 0, distance, 1.0)[:, None]
     by_values = np.einsum("ni,nip->np", along, motion.position_jacobian(columns))[:, None]
-    if place is not None and len(columns):
-        by_values[:, :, place] -= 1.0
+    by_values -= length.position_jacobian(columns)[:, :1]
     by_basis = np.einsum("ni,nib->nb", along, motion.position_basis_jacobian())[:, None]
-    return (distance - length)[:, None], by_values, by_basis
+    by_basis -= length.position_basis_jacobian()[:, :1]
+    return distance[:, None] - length.position[:, :1], by_values, by_basis
 
 
 def pseudo_inverse(matrices: FloatArray) -> FloatArray:

@@ -24,6 +24,7 @@ from theodolite.model import closing
 from theodolite.model.bodies import (
     WORLD,
     Body,
+    BodyElement,
     Closure,
     ClosureKind,
     MechanismJoint,
@@ -92,23 +93,23 @@ class Mechanism:
         for name in names:
             if names.count(name) > 1:
                 raise InputError(f"there are two joints '{name}'")
-        used = {e.joint for body in self.bodies for e in body.elements if e.joint is not None}
-        for body in self.bodies:
-            for element in body.elements:
-                if element.joint is not None and element.joint not in names:
+        places = [(f"body '{b.name}'", element) for b in self.bodies for element in b.elements]
+        places += [(f"closure '{c.name}'", c.length) for c in self.closures if c.length is not None]
+        used = {element.joint for _, element in places}
+        for place, element in places:
+            if element.joint is not None and element.joint not in names:
+                raise InputError(
+                    f"{place} is moved by '{element.joint}', which is no joint", allowed=names
+                )
+            for constant, _ in element.constants:
+                if constant not in self.constants:
                     raise InputError(
-                        f"body '{body.name}' is moved by '{element.joint}', which is no joint",
-                        allowed=names,
+                        f"{place} uses '{constant}', which is no constant",
+                        allowed=sorted(self.constants),
                     )
-                for constant, _ in element.constants:
-                    if constant not in self.constants:
-                        raise InputError(
-                            f"body '{body.name}' uses '{constant}', which is no constant",
-                            allowed=sorted(self.constants),
-                        )
         for name in names:
             if name not in used:
-                raise InputError(f"joint '{name}' moves no body", remedy="Use it or leave it out")
+                raise InputError(f"joint '{name}' moves nothing", remedy="Use it or leave it out")
 
     # -- what the mechanism has ---------------------------------------------------------------
 
@@ -166,13 +167,29 @@ class Mechanism:
         ]
         place = len(self.bodies)
         found += [
-            Parameter(name, value, self._constant_unit(name), Group.ARM, place, 0)
+            Parameter(
+                name,
+                value,
+                self._constant_unit(name),
+                self._constant_group(name),
+                place,
+                0,
+                offset=self._shifts_a_joint(name),
+            )
             for name, value in self.constants.items()
         ]
         found += [
-            Parameter(f"{closure.name}.length", closure.length, Unit.METRE, Group.ARM, place, 1)
+            Parameter(
+                f"{closure.name}.length",
+                closure.length.amount,
+                Unit.METRE,
+                Group.ARM,
+                place,
+                1,
+                offset=closure.length.joint is not None,
+            )
             for closure in self.closures
-            if closure.kind is ClosureKind.ROD and closure.free and closure.constant is None
+            if closure.length is not None and closure.length.free
         ]
         found += [
             Parameter(f"{joint.name}.K", joint.gain, Unit.ONE, Group.ARM, place, GAIN_COLUMN)
@@ -186,10 +203,33 @@ class Mechanism:
             for body in self.bodies
             for element in body.elements
             if name in dict(element.constants)
-        } | {False for closure in self.closures if closure.constant == name}
+        } | {
+            False
+            for closure in self.closures
+            if closure.length is not None and name in dict(closure.length.constants)
+        }
         if len(turned) > 1:
             raise InputError(f"the constant '{name}' is a length here and an angle there")
         return Unit.RADIAN if turned == {True} else Unit.METRE
+
+    def _constant_group(self, name: str) -> Group:
+        """Where a constant is used; the arm's, unless only base or only tool have it."""
+        groups = {
+            self._groups[body.name, index]
+            for body in self.bodies
+            for index, element in enumerate(body.elements)
+            if name in dict(element.constants)
+        }
+        return groups.pop() if len(groups) == 1 else Group.ARM
+
+    def _shifts_a_joint(self, name: str) -> bool:
+        uses = [
+            element
+            for body in self.bodies
+            for element in body.elements
+            if name in dict(element.constants)
+        ]
+        return bool(uses) and all(element.joint is not None for element in uses)
 
     @cached_property
     def _symbols(self) -> dict[tuple[str, int], str]:
@@ -255,23 +295,34 @@ class Mechanism:
             down.pop()
         return up, down[::-1]
 
+    def path(self, one: str, other: str) -> list[Body]:
+        """Bodies that are passed from one body to another."""
+        up, down = self._path(one, other)
+        return [*up, *down]
+
     def chain(self, one: str, other: str) -> Chain:
         """The chain from one body to another, over all parameters and joints."""
         up, down = self._path(one, other)
         tape = [
-            self._element(body, index, -1)
+            self._element(element, self._symbols[body.name, index], -1)
             for body in up
-            for index in reversed(range(len(body.elements)))
+            for index, element in reversed(list(enumerate(body.elements)))
         ]
-        tape += [self._element(body, i, 1) for body in down for i in range(len(body.elements))]
+        tape += [
+            self._element(element, self._symbols[body.name, index], 1)
+            for body in down
+            for index, element in enumerate(body.elements)
+        ]
+        return self._compiled(tape)
+
+    def _compiled(self, tape: list[Element]) -> Chain:
         joints = len(self.active) + len(self.passive)
         return Chain(tape, parameters=len(self.parameters), basis=1 + joints)
 
-    def _element(self, body: Body, index: int, way: int) -> Element:
-        element = body.elements[index]
+    def _element(self, element: BodyElement, name: str, way: int) -> Element:
         terms = []
         if element.free:
-            terms.append(Term(self._places[self._symbols[body.name, index]], ONE, float(way)))
+            terms.append(Term(self._places[name], ONE, float(way)))
         elif element.amount or not (element.joint or element.constants):
             terms.append(Term(None, ONE, way * element.amount))
         terms += [
@@ -292,6 +343,16 @@ class Mechanism:
     def _closure_chains(self) -> tuple[Chain, ...]:
         return tuple(self.chain(*closure.ends) for closure in self.closures)
 
+    @cached_property
+    def _rod_lengths(self) -> dict[str, Chain]:
+        return {
+            closure.name: self._compiled(
+                [self._element(closure.length, f"{closure.name}.length", 1)]
+            )
+            for closure in self.closures
+            if closure.length is not None
+        }
+
     def basis(self, joints: FloatArray) -> FloatArray:
         """Basis values of measured and passive joints, (n, 1 + joints)."""
         return np.concatenate([np.ones((len(joints), 1)), joints], axis=1)
@@ -308,7 +369,7 @@ class Mechanism:
             return closing.Gap(none, *(np.zeros((len(joints), 0, size)) for size in shapes))
         columns = np.arange(len(values) if by_values else 0)
         pieces = [
-            self._closure_gap(closure, chain.motion(values, basis), values, columns)
+            self._closure_gap(closure, chain.motion(values, basis), values, basis, columns)
             for closure, chain in zip(self.closures, self._closure_chains, strict=True)
         ]
         gap, slopes, by_joints = (np.concatenate(p, axis=1) for p in zip(*pieces, strict=True))
@@ -318,21 +379,20 @@ class Mechanism:
         )
 
     def _closure_gap(
-        self, closure: Closure, motion: Motion, values: FloatArray, columns: IntArray
+        self,
+        closure: Closure,
+        motion: Motion,
+        values: FloatArray,
+        basis: FloatArray,
+        columns: IntArray,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         if closure.kind is ClosureKind.ROD:
-            length, place = self._rod(closure, values)
-            return closing.rod_gap(motion, length, place, columns)
+            length = self._rod_lengths[closure.name].motion(values, basis)
+            return closing.rod_gap(motion, length, columns)
         if closure.kind is ClosureKind.POINT:
             by_values = motion.position_jacobian(columns)
             return motion.position, by_values, motion.position_basis_jacobian()
         return closing.frame_gap(motion, closure.kind.rows, columns)
-
-    def _rod(self, closure: Closure, values: FloatArray) -> tuple[float, int | None]:
-        """Length of a rod and the parameter that gives it."""
-        name = closure.constant or f"{closure.name}.length"
-        place = self._places.get(name)
-        return (closure.length if place is None else float(values[place])), place
 
     def close(
         self, values: FloatArray, active: FloatArray, guess: FloatArray
@@ -430,7 +490,7 @@ class Mechanism:
             active = rng.uniform(self.lower, self.upper, (max(2 * (count - have), 16), self.joints))
             configurations, gap = self.assembled(active)
             tried += len(active)
-            closed = gap <= closing.CLOSED
+            closed = (gap <= closing.CLOSED) & self._inside(configurations)
             if self.passive:
                 G_a = self.gap(self.values, configurations[closed]).by_passive
                 closed[closed] = ~closing.singular(G_a)
@@ -442,6 +502,13 @@ class Mechanism:
                     remedy="Narrow the limits of the measured joints in the robot file",
                 )
         return np.concatenate(found)[:count]
+
+    def _inside(self, configurations: FloatArray) -> BoolArray:
+        """Where the passive joints are within what limits they have."""
+        passive = configurations[:, self.joints :]
+        lower = np.array([joint.lower for joint in self.passive])
+        upper = np.array([joint.upper for joint in self.passive])
+        return np.asarray(((passive >= lower) & (passive <= upper)).all(axis=1))
 
     @cached_property
     def held(self) -> frozenset[str]:
@@ -517,7 +584,9 @@ class Mechanism:
             bodies=bodies,
             constants={name: values.get(name, value) for name, value in self.constants.items()},
             closures=tuple(
-                replace(closure, length=values.get(f"{closure.name}.length", closure.length))
+                replace(closure, length=replace(closure.length, amount=values[name]))
+                if closure.length is not None and (name := f"{closure.name}.length") in values
+                else closure
                 for closure in self.closures
             ),
             active=tuple(

@@ -13,7 +13,12 @@ from theodolite.model.machine import Machine
 from theodolite.model.robot import Robot
 
 #: How each quantity is shown: unit and factor from SI.
-SHOWN = {"position": ("mm", 1e3), "orientation": ("mrad", 1e3)}
+SHOWN = {
+    "position": ("mm", 1e3),
+    "orientation": ("mrad", 1e3),
+    "joint angle": ("mrad", 1e3),
+    "joint stroke": ("mm", 1e3),
+}
 
 
 def identifiability_data(

@@ -12,7 +12,7 @@ from theodolite.identification.completeness import Completeness
 from theodolite.identification.excitation import Excitation
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.result import Errors, Result
-from theodolite.model.bodies import ClosureKind
+from theodolite.model.bodies import BodyElement
 from theodolite.model.conventions import Joint, Row
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
@@ -70,12 +70,8 @@ def show_mechanism(console: Console, mechanism: Mechanism) -> None:
     for body in mechanism.bodies:
         parts = []
         for element in body.elements:
-            unit, factor, _ = _READABLE[Unit.RADIAN if element.rotation else Unit.METRE]
-            names = [element.joint] if element.joint else []
-            names += [name for name, _ in element.constants]
-            number = [f"{element.amount * factor:.6g} {unit}"] if element.amount else []
-            inner = " + ".join([*names, *number]) or "0"
-            parts.append(f"{'R' if element.rotation else 'T'}{'xyz'[element.axis]}({inner})")
+            kind = f"{'R' if element.rotation else 'T'}{'xyz'[element.axis]}"
+            parts.append(f"{kind}({_sum_text(element)})")
         table.add_row(escape(body.name), escape(body.parent), escape(" ".join(parts)))
     console.print(table)
     for joint in mechanism.active:
@@ -86,14 +82,25 @@ def show_mechanism(console: Console, mechanism: Mechanism) -> None:
         console.print(f"joint {joint.name}: passive", markup=False)
     for closure in mechanism.closures:
         length = ""
-        if closure.kind is ClosureKind.ROD:
-            length = f", length {closure.constant or f'{1e3 * closure.length:.6g} mm'}"
+        if closure.length is not None:
+            length = f", length {_sum_text(closure.length)}"
         equations = len(closure.kind.rows)
         console.print(
             f"closure {closure.name}: {closure.kind.value} between {' and '.join(closure.ends)}, "
             f"{equations} equation{'s' if equations > 1 else ''}{length}",
             markup=False,
         )
+
+
+def _sum_text(element: BodyElement) -> str:
+    """What is between the parentheses of an element, in readable units."""
+    unit, factor, _ = _READABLE[Unit.RADIAN if element.rotation else Unit.METRE]
+    named = [(element.joint, element.sign)] if element.joint else []
+    signs = [(name, sign) for name, sign in (*named, *element.constants)]
+    text = "".join(f" {'-' if sign < 0 else '+'} {name}" for name, sign in signs)
+    if element.amount or not text:
+        text += f" {'-' if element.amount < 0 else '+'} {abs(element.amount) * factor:.6g} {unit}"
+    return text.strip().removeprefix("+ ").replace("- ", "-", 1 if text.startswith(" -") else 0)
 
 
 def _row_values(row: Row) -> str:

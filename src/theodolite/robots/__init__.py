@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 SERIAL = ("puma560", "rx90", "stanford", "scara", "irb120", "ur10e", "panda", "lwr4", "everett7")
 MECHANISMS = ("fourbar", "fivebar", "palletizer", "rssr")
-NAMES = (*SERIAL, *MECHANISMS)
+PARALLEL = ("h4", "h4_31", "delta", "gough", "rrr3")
+NAMES = (*SERIAL, *MECHANISMS, *PARALLEL)
 
 
 def text(name: str) -> str:

@@ -1,0 +1,341 @@
+"""Parallel robots from measured poses: the implicit and the inverse method [Renaud2006, 3.1-3.2].
+
+A parallel robot is a `Mechanism` whose platform stands on passive coordinates u (translations and
+turns of its own freedom) and whose legs are closures. From a measured pose P of the target, the
+constants C give the platform's coordinates, u(P, C), by the components that the platform can move
+in. What is left of the closures at the measured joints q is
+
+    Psi(q, P, C) = G(q, u(P, C), C)                     implicit, eq. 15
+    q_c(P, C) - q   with   Psi(q_c, P, C) = 0           inverse, eq. 13, no closed form needed
+
+Noise of pose and joints is carried through to first order, so that both weigh the same information
+alike: the covariance of Psi is ``Psi_q S_q Psi_q' + Psi_P S_P Psi_P'``.
+
+The forward method is the frame measure: there the closures give u from q, and the pose is compared.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InfeasibleError, InputError
+from theodolite.measure.dataset import Dataset
+from theodolite.measure.frame import Frame
+from theodolite.measure.geometric import GeometricProblem, slices
+from theodolite.measure.method import Gauge
+from theodolite.measure.noise import Noise
+from theodolite.measure.problem import Block
+from theodolite.model import closing
+from theodolite.model.bodies import WORLD
+from theodolite.model.chain import Chain
+from theodolite.model.machine import Machine
+from theodolite.model.mechanism import Mechanism
+from theodolite.model.rotations import left_inverse, log
+from theodolite.model.twists import skews
+
+
+class Seen(NamedTuple):
+    """Gap between the platform and where the measured pose puts it, with derivatives."""
+
+    gap: FloatArray
+    by_values: FloatArray
+    by_platform: FloatArray
+    #: By a displacement and a turn of the measured target, in the world's axes.
+    by_pose: FloatArray
+
+
+class Platform:
+    """Which coordinates a platform has, and where a measured pose puts it."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+        names = [joint.name for joint in mechanism.passive]
+        way = [
+            (body, element)
+            for body in mechanism.path(WORLD, mechanism.tool)
+            for element in body.elements
+            if element.joint in names
+        ]
+        coordinates = [element.joint for _, element in way]
+        if sorted(map(str, coordinates)) != sorted(names):
+            raise InputError(
+                f"'{mechanism.name}' has passive joints that are no coordinates of its platform",
+                remedy="Model the legs by rods and points, or use the methods frame and position",
+            )
+        if mechanism.equations != mechanism.joints or mechanism.joints != len(names):
+            raise InputError(
+                f"'{mechanism.name}' has {mechanism.joints} measured joints, {len(names)} platform "
+                f"coordinates and {mechanism.equations} closure equations",
+                allowed="as many of each: one closure for each leg",
+            )
+        #: The body that the coordinates move last, and the components it can move in.
+        self.body = way[-1][0].name
+        self.rows = tuple(sorted(3 * element.rotation + element.axis for _, element in way))
+
+    @cached_property
+    def _to_platform(self) -> Chain:
+        return self.mechanism.chain(WORLD, self.body)
+
+    @cached_property
+    def _from_target(self) -> Chain:
+        return self.mechanism.chain(self.mechanism.tool, self.body)
+
+    def seen(
+        self,
+        values: FloatArray,
+        joints: FloatArray,
+        positions: FloatArray,
+        rotations: FloatArray | None,
+        *,
+        derivatives: bool = True,
+    ) -> Seen:
+        """The gap at given joints and poses; without orientations, of the target's position."""
+        mechanism = self.mechanism
+        basis = mechanism.basis(joints)
+        columns = np.arange(len(values) if derivatives else 0)
+        if rotations is None:
+            tool = mechanism.tool_chain.motion(values, basis)
+            by_pose = np.tile(-np.eye(3), (len(joints), 1, 1))
+            return Seen(
+                tool.position - positions,
+                tool.position_jacobian(columns),
+                tool.position_basis_jacobian()[:, :, 1 + mechanism.joints :],
+                by_pose,
+            )
+        here = self._to_platform.motion(values, basis)
+        offset = self._from_target.motion(values, basis)
+        arm = np.einsum("nij,nj->ni", rotations, offset.position)
+        apart = positions + arm - here.position
+        back = here.rotation.transpose(0, 2, 1)
+        turn = log(back @ rotations @ offset.rotation)
+        bend = left_inverse(turn) @ back
+        gap = np.concatenate([np.einsum("nij,nj->ni", back, apart), turn], axis=1)
+
+        def relative(theirs: FloatArray, ours: FloatArray) -> FloatArray:
+            """Twists of the seen platform less those of the modelled one, in its frame."""
+            shift = theirs[:, :3] - ours[:, :3] + skews(apart) @ ours[:, 3:]
+            return np.concatenate([back @ shift, bend @ (theirs[:, 3:] - ours[:, 3:])], axis=1)
+
+        twists = offset.twist_jacobian(columns)
+        turned = np.concatenate([rotations @ twists[:, :3], rotations @ twists[:, 3:]], axis=1)
+        by_values = relative(turned, here.twist_jacobian(columns))
+        moving = here.twist_basis_jacobian()[:, :, 1 + mechanism.joints :]
+        by_platform = relative(np.zeros_like(moving), moving)
+        pose = np.tile(np.eye(6), (len(joints), 1, 1))
+        pose[:, :3, 3:] = -skews(arm)
+        by_pose = relative(pose, np.zeros_like(pose))
+        rows = list(self.rows)
+        return Seen(gap[:, rows], by_values[:, rows], by_platform[:, rows], by_pose[:, rows])
+
+    def placed(
+        self,
+        values: FloatArray,
+        guess: FloatArray,
+        positions: FloatArray,
+        rotations: FloatArray | None,
+    ) -> FloatArray:
+        """The platform's coordinates that agree with measured poses, (n, coordinates)."""
+        count = len(positions)
+        turns = np.zeros((count, 0)) if rotations is None else rotations.reshape(count, 9)
+        given = np.concatenate([positions, turns], axis=1)
+        measured = np.zeros((count, self.mechanism.joints))
+
+        def gap_at(rows: FloatArray) -> closing.Gap:
+            width = given.shape[1]
+            pose = rows[:, :width]
+            joints = np.concatenate([measured[: len(rows)], rows[:, width:]], axis=1)
+            turned = None if rotations is None else pose[:, 3:].reshape(-1, 3, 3)
+            seen = self.seen(values, joints, pose[:, :3], turned, derivatives=False)
+            return closing.Gap(seen.gap, seen.by_values, seen.by_values, seen.by_platform)
+
+        return closing.close(gap_at, given, guess)[0]
+
+
+class Psi(NamedTuple):
+    """Closures at measured joints and poses, (n, m), and the derivatives."""
+
+    psi: FloatArray
+    by_values: FloatArray
+    by_joints: FloatArray
+    by_pose: FloatArray
+
+
+class ParallelProblem(GeometricProblem, ABC):
+    """Closures of a parallel robot, the platform being where it was seen."""
+
+    def __init__(self, robot: Machine, data: Dataset, noise: Noise, *, gains: bool = False) -> None:
+        if not isinstance(robot, Mechanism):
+            raise InputError(
+                f"'{robot.name}' is a serial robot", allowed="parallel robots: h4, gough, ..."
+            )
+        super().__init__(robot, data, noise, gains=gains)
+        self.mechanism = robot
+        self.platform = Platform(robot)
+        if data.positions is None:
+            raise InputError("the data hold no poses", where=data.name)
+        self._positions, self._rotations = data.positions[:, 0], data.rotations
+        if self._rotations is None and max(self.platform.rows) > 2:
+            raise InputError(
+                f"the platform of '{robot.name}' turns, but the data hold no orientations",
+                where=data.name,
+                remedy="Add columns qw qx qy qz, or use the method 'position'",
+            )
+        self._guess = data.motors[:, robot.joints :]
+        if self._guess.shape[1] != len(robot.passive):
+            self._guess = np.tile(robot.home[1], (len(data), 1))
+
+    def psi(self, full: FloatArray, rows: slice, joints: FloatArray) -> Psi:
+        """Closures at given joints, the platform where the poses of some rows put it."""
+        values = full[: len(self.mechanism.parameters)]
+        pose = self._pose(rows)
+        coordinates = self.platform.placed(values, self._guess[rows], *pose)
+        both = np.concatenate([joints, coordinates], axis=1)
+        seen = self.platform.seen(values, both, *pose)
+        gap = self.mechanism.gap(values, both)
+        through = gap.by_passive @ closing.pseudo_inverse(seen.by_platform)
+        return Psi(
+            gap.gap,
+            (gap.by_values - through @ seen.by_values)[:, :, self._links],
+            gap.by_active,
+            -through @ seen.by_pose,
+        )
+
+    def _pose(self, rows: slice) -> tuple[FloatArray, FloatArray | None]:
+        turned = None if self._rotations is None else self._rotations[rows]
+        return self._positions[rows], turned
+
+    def _measured(self, rows: slice) -> FloatArray:
+        return self.data.motors[rows, : self.mechanism.joints]
+
+    def _covariance(self, by_joints: FloatArray, by_pose: FloatArray) -> FloatArray:
+        """Of something that moves with joints and measured poses, (n, m, m)."""
+        sizes = [self.noise.position, self.noise.orientation][: by_pose.shape[2] // 3]
+        parts = [by_pose * np.repeat(sizes, 3), by_joints * self._motor_noise]
+        covariance: FloatArray = sum(part @ part.transpose(0, 2, 1) for part in parts)
+        return covariance
+
+    @abstractmethod
+    def _rows(self, full: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Error, derivative by candidates and covariance."""
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        full = self.full_values(values)
+        for rows in slices(len(self.data)):
+            error, jacobian, covariance = self._rows(full, rows)
+            white = np.linalg.inv(np.linalg.cholesky(covariance))
+            yield self._block(error, jacobian, white)
+
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        """By how much the joints would have to move to agree with the poses."""
+        full = self.full_values(values)
+        turning = self._motor_noise_kind()
+        found: dict[str, list[FloatArray]] = {}
+        for rows in slices(len(self.data)):
+            at = self.psi(full, rows, self._measured(rows))
+            off = np.einsum("nij,nj->ni", closing.pseudo_inverse(at.by_joints), at.psi)
+            for kind, columns in turning.items():
+                found.setdefault(kind, []).append(np.linalg.norm(off[:, columns], axis=1))
+        return {kind: np.concatenate(parts) for kind, parts in found.items()}
+
+    def _motor_noise_kind(self) -> dict[str, list[int]]:
+        kinds: dict[str, list[int]] = {}
+        for index, kind in enumerate(self.mechanism.joint_types):
+            kinds.setdefault("joint angle" if kind == 0 else "joint stroke", []).append(index)
+        return kinds
+
+    def found(self, values: FloatArray) -> dict[str, Any]:
+        return {}
+
+
+class ImplicitProblem(ParallelProblem):
+    """The closures themselves, whitened."""
+
+    def _rows(self, full: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
+        at = self.psi(full, rows, self._measured(rows))
+        return at.psi, at.by_values, self._covariance(at.by_joints, at.by_pose)
+
+
+class InverseProblem(ParallelProblem):
+    """Joints that close the legs, less the measured ones."""
+
+    def _rows(self, full: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
+        joints = self.inverse(full, rows)
+        at = self.psi(full, rows, joints)
+        inverse = closing.pseudo_inverse(at.by_joints)
+        unit = np.tile(np.eye(joints.shape[1]), (len(joints), 1, 1))
+        return (
+            joints - self._measured(rows),
+            -inverse @ at.by_values,
+            self._covariance(unit, inverse @ at.by_pose),
+        )
+
+    def inverse(self, full: FloatArray, rows: slice) -> FloatArray:
+        """The joints nearest to the measured ones that close the legs at the measured poses."""
+        values = full[: len(self.mechanism.parameters)]
+        coordinates = self.platform.placed(values, self._guess[rows], *self._pose(rows))
+        return inverse_joints(self.mechanism, values, coordinates, self._measured(rows))
+
+
+def inverse_joints(
+    mechanism: Mechanism, values: FloatArray, coordinates: FloatArray, guess: FloatArray
+) -> FloatArray:
+    """Measured joints that close the legs at given platform coordinates, nearest to a guess."""
+    split = coordinates.shape[1]
+
+    def gap_at(rows: FloatArray) -> closing.Gap:
+        joints = np.concatenate([rows[:, split:], rows[:, :split]], axis=1)
+        at = mechanism.gap(values, joints, by_values=False)
+        return closing.Gap(at.gap, at.by_values, at.by_passive, at.by_active)
+
+    joints, size = closing.close(gap_at, coordinates, guess)
+    open_ = np.flatnonzero(~(size <= closing.CLOSED))
+    if len(open_):
+        raise InfeasibleError(
+            f"legs of '{mechanism.name}' do not reach {len(open_)} of {len(size)} poses", open_
+        )
+    return joints
+
+
+class _Parallel(ABC):
+    """What both methods share; points are those of the frame measure."""
+
+    name: ClassVar[str]
+    gauge: ClassVar[Gauge] = Gauge.NONE
+
+    def observe(
+        self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
+    ) -> Dataset:
+        return Frame().observe(robot, points, rng)
+
+    def points_for(self, robot: Machine) -> int:
+        return max(12, len(robot.parameters) // 2)
+
+
+class Implicit(_Parallel):
+    """Implicit method."""
+
+    name: ClassVar[str] = "implicit"
+    title: ClassVar[str] = "closures of a parallel robot at measured poses"
+
+    def problem(
+        self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
+    ) -> ImplicitProblem:
+        return ImplicitProblem(robot, data, noise, gains=gains)
+
+
+class Inverse(_Parallel):
+    """Inverse method."""
+
+    name: ClassVar[str] = "inverse"
+    title: ClassVar[str] = "joints of a parallel robot from measured poses"
+
+    def problem(
+        self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
+    ) -> InverseProblem:
+        return InverseProblem(robot, data, noise, gains=gains)
