@@ -73,10 +73,17 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say which parameters are identifiable, and how the others combine with them."""
+    from theodolite.identification.coupling import coupling
     from theodolite.io.priorities import format_matrix, to_matrix
     from theodolite.io.writing import check_writable, write_text
+    from theodolite.model.mechanism import Mechanism
     from theodolite.model.robot import Robot
-    from theodolite.report.data import completeness_data, excitation_data, identifiability_data
+    from theodolite.report.data import (
+        completeness_data,
+        coupling_data,
+        excitation_data,
+        identifiability_data,
+    )
     from theodolite.report.text import (
         show_completeness,
         show_excitation,
@@ -111,6 +118,9 @@ def command(
     show_identifiability(screen, shown, f"{subject.name}, {way.title}", fixed)
     if excited is not None:
         show_excitation(screen, excited)
+    lost = coupling(shown) if isinstance(subject, Mechanism) else None
+    for sentence in lost.sentences() if lost is not None else ():
+        screen.print(sentence)
     report = None
     missing: tuple[str, ...] = ()
     if method in ("frame", "position") and isinstance(subject, Robot):
@@ -126,6 +136,8 @@ def command(
         content = {**identifiability_data(shown, subject, fixed), "missing": list(missing)}
         if report is not None:
             content["completeness"] = completeness_data(report)
+        if lost is not None:
+            content["lost"] = coupling_data(lost)
         if excited is not None:
             content["excitation"] = excitation_data(excited)
         print_json(content)

@@ -156,6 +156,8 @@ def _started(robot: Machine, data: Dataset, method: Method, start: str) -> tuple
     if start not in ("auto", "nominal", "locate"):
         raise InputError(f"--start {start}", allowed="auto, nominal, locate")
     far = ELSEWHERE * robot.reach() or float("inf")
+    if method.name in ("implicit", "inverse"):
+        return robot, False
     if method.name not in ("position", "frame"):
         if start == "locate":
             raise InputError("only measured positions can locate a robot", where=data.name)

@@ -32,7 +32,8 @@ MethodOption = Annotated[
         "--method",
         "-m",
         metavar="METHOD",
-        help="frame, position, position-link, frame-link, plane-known, plane or point-sensor.",
+        help="frame, position, position-link, frame-link, plane-known, plane, point-sensor; for "
+        "parallel robots also implicit, inverse.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]

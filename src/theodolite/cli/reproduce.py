@@ -14,6 +14,7 @@ PAPERS = {
     "gecaro": ("gecaro",),
     "everett": ("everett_models", "everett_loops", "everett_fixture"),
     "meggiolaro": ("meggiolaro",),
+    "renaud": ("renaud",),
 }
 
 

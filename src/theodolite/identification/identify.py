@@ -216,7 +216,7 @@ def _balanced(
     for _ in range(BALANCING):
         found = problem.errors(solution.values)
         sizes = {name: float(np.sqrt(np.mean(errors**2) / 3)) for name, errors in found.items()}
-        if len(sizes) < 2 or min(sizes.values()) < NEGLIGIBLE_ERROR:
+        if set(sizes) != {"position", "orientation"} or min(sizes.values()) < NEGLIGIBLE_ERROR:
             break
         ratio = sizes["position"] / sizes["orientation"] * noise.orientation / noise.position
         if abs(ratio - 1.0) < BALANCED:

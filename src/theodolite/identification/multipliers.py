@@ -153,6 +153,7 @@ class _Fixed:
     problem: ConstrainedProblem
     passive: FloatArray
     elimination: Elimination
+    shrinks: bool = False
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

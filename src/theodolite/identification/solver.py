@@ -147,7 +147,7 @@ def _with_unsupported(
     known = solution.identifiability
     if known.rank == known.clear_rank or solution.status is Status.NOT_IDENTIFIABLE:
         return solution
-    if problem.structure(solution.values) is not None:
+    if problem.shrinks:
         return solution
     bolder = _descend(
         problem,
@@ -183,8 +183,7 @@ def _determined(
 ) -> Identifiability:
     """What is identifiable at a point, less what the noise leaves out of reach."""
     known = examine(problem, here.values, here.reduction, before)
-    shrinks = problem.structure(here.values) is not None
-    return supported(known, here.reduction, shrinks=shrinks)
+    return supported(known, here.reduction, shrinks=problem.shrinks)
 
 
 def _structural(

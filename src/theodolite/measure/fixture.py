@@ -110,6 +110,8 @@ def touch_rows(
 class FixtureProblem:
     """Pointer and fixture from touches: `px py pz`, and `fx fy fz frx fry frz` in the sensor."""
 
+    shrinks = False
+
     def __init__(self, touches: Touches, *, noise: float = 1e-4) -> None:
         self.touches, self.noise = touches, noise
         self._turn, shift, pointer = self._first_estimate()

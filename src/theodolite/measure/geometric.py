@@ -23,6 +23,8 @@ BLOCK = 2048
 class GeometricProblem:
     """A problem whose residuals come from the tip of a robot's chain."""
 
+    shrinks = False
+
     def __init__(
         self,
         robot: Machine,

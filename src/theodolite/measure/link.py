@@ -76,6 +76,8 @@ def sets_by_size(labels: IntArray) -> list[Sets]:
 class LinkProblem(GeometricProblem, ABC):
     """Differences between configurations that should reach the same place."""
 
+    shrinks = True
+
     #: Rows per difference.
     width: ClassVar[int]
 

@@ -18,16 +18,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InfeasibleError, InputError
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.frame import Frame
-from theodolite.measure.geometric import GeometricProblem, slices
+from theodolite.measure.geometric import GeometricProblem, slices, spread
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
@@ -38,6 +39,9 @@ from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.rotations import left_inverse, log
 from theodolite.model.twists import skews
+
+#: Poses at which it is decided what is identifiable; more would only repeat them.
+STRUCTURE_POSES = 400
 
 
 class Seen(NamedTuple):
@@ -129,7 +133,7 @@ class Platform:
         by_platform = relative(np.zeros_like(moving), moving)
         pose = np.tile(np.eye(6), (len(joints), 1, 1))
         pose[:, :3, 3:] = -skews(arm)
-        by_pose = relative(pose, np.zeros_like(pose))
+        by_pose = np.asarray(relative(pose, np.zeros_like(pose)))
         rows = list(self.rows)
         return Seen(gap[:, rows], by_values[:, rows], by_platform[:, rows], by_pose[:, rows])
 
@@ -175,7 +179,7 @@ class ParallelProblem(GeometricProblem, ABC):
                 f"'{robot.name}' is a serial robot", allowed="parallel robots: h4, gough, ..."
             )
         super().__init__(robot, data, noise, gains=gains)
-        self.mechanism = robot
+        self.mechanism, self._gains = robot, gains
         self.platform = Platform(robot)
         if data.positions is None:
             raise InputError("the data hold no poses", where=data.name)
@@ -206,6 +210,34 @@ class ParallelProblem(GeometricProblem, ABC):
             -through @ seen.by_pose,
         )
 
+    def structure(self, values: FloatArray) -> Iterator[FloatArray]:
+        """The Jacobian where the robot would have been seen at its joints.
+
+        Away from there, a tilt of the target that the platform cannot make looks like information.
+        """
+        full = self.full_values(values)
+        chosen = spread(len(self.data), STRUCTURE_POSES)
+        data = self.data.take(chosen)
+        possible = np.flatnonzero(self.mechanism.closes(self._configurations(chosen), full))
+        motors = self._configurations(chosen)[possible]
+        if not len(motors):
+            yield from (block.jacobian for block in self.blocks(values))
+            return
+        motion = self.mechanism.motion(full, motors)
+        turned = None if self._rotations is None else motion.rotation
+        consistent = replace(
+            data.take(possible),
+            motors=np.concatenate([motors[:, : self.mechanism.joints], motion.passive], axis=1),
+            positions=motion.position[:, None],
+            rotations=turned,
+        )
+        there = type(self)(self.mechanism, consistent, self.noise, gains=self._gains)
+        yield from (block.jacobian for block in there.blocks(values))
+
+    def _configurations(self, rows: IntArray) -> FloatArray:
+        measured = self.data.motors[rows, : self.mechanism.joints]
+        return np.concatenate([measured, self._guess[rows]], axis=1)
+
     def _pose(self, rows: slice) -> tuple[FloatArray, FloatArray | None]:
         turned = None if self._rotations is None else self._rotations[rows]
         return self._positions[rows], turned
@@ -217,8 +249,7 @@ class ParallelProblem(GeometricProblem, ABC):
         """Of something that moves with joints and measured poses, (n, m, m)."""
         sizes = [self.noise.position, self.noise.orientation][: by_pose.shape[2] // 3]
         parts = [by_pose * np.repeat(sizes, 3), by_joints * self._motor_noise]
-        covariance: FloatArray = sum(part @ part.transpose(0, 2, 1) for part in parts)
-        return covariance
+        return np.asarray(sum(part @ part.transpose(0, 2, 1) for part in parts))
 
     @abstractmethod
     def _rows(self, full: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, FloatArray]:

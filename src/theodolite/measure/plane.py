@@ -70,6 +70,8 @@ class PlaneForm:
 class _PlaneProblem(GeometricProblem, ABC):
     """Distances of the tip from a plane."""
 
+    shrinks = True
+
     def structure(self, values: FloatArray) -> Iterator[FloatArray]:
         """The Jacobian at the nearest configurations that do lie in the plane."""
         rows = spread(len(self.data), STRUCTURE_CONFIGURATIONS)

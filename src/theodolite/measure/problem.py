@@ -90,6 +90,11 @@ class Problem(Protocol):
         """
         ...
 
+    @property
+    def shrinks(self) -> bool:
+        """Does the residual shrink with the machine, so that noise pulls it towards no size?"""
+        ...
+
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         """Physical error of each observation, by quantity: metres, radians."""
         ...

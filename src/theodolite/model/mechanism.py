@@ -353,6 +353,10 @@ class Mechanism:
             if closure.length is not None
         }
 
+    def rod_length(self, closure: Closure) -> Chain:
+        """A shift along x by the length of a rod."""
+        return self._rod_lengths[closure.name]
+
     def basis(self, joints: FloatArray) -> FloatArray:
         """Basis values of measured and passive joints, (n, 1 + joints)."""
         return np.concatenate([np.ones((len(joints), 1)), joints], axis=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from theodolite.identification.completeness import Completeness
+from theodolite.identification.coupling import Coupling
 from theodolite.identification.excitation import Excitation
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.result import Errors, HeldOut, Result
@@ -39,6 +40,16 @@ def identifiability_data(
         "singular_values": known.singular_values.tolist(),
         "matrix": known.relations.tolist(),
         "priorities": to_matrix(robot, known.identifiable) if isinstance(robot, Robot) else None,
+    }
+
+
+def coupling_data(lost: Coupling) -> dict[str, Any]:
+    """Why parameters are lost, for ``identifiable --json`` on mechanisms."""
+    return {
+        "kinematic": list(lost.kinematic),
+        "external": list(lost.external),
+        "coupled": list(lost.coupled),
+        "relations": list(lost.relations),
     }
 
 
