@@ -27,6 +27,7 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python bench/calibration.py
 	$(BENCH)/bin/python bench/elimination.py
 	$(BENCH)/bin/python bench/loops.py
+	$(BENCH)/bin/python bench/parallel.py
 	$(BENCH)/bin/python bench/startup.py
 
 $(VENV)/bin/python:

@@ -29,6 +29,8 @@ _PUBLIC = {
     "Plane": "theodolite.measure.plane",
     "Implicit": "theodolite.measure.parallel",
     "Inverse": "theodolite.measure.parallel",
+    "Camera": "theodolite.measure.camera",
+    "Lens": "theodolite.measure.lens",
     "PointSensor": "theodolite.measure.point_sensor",
     "FixtureProblem": "theodolite.measure.fixture",
     "Touches": "theodolite.measure.fixture",

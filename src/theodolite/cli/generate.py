@@ -22,6 +22,7 @@ from theodolite.cli.options import (
     robot_named,
     working,
 )
+from theodolite.cli.pictures import LensOption, MountOption, camera_from
 
 NAME = "generate"
 
@@ -64,6 +65,9 @@ def command(
     save_true: Annotated[
         Path | None, typer.Option(metavar="F", help="Write the true robot to a file.")
     ] = None,
+    noise_px: Annotated[float, typer.Option(min=0.0, help="Noise of each pixel, px.")] = 0.0,
+    lens: LensOption = None,
+    mount: MountOption = "ground",
     plane: PlaneOption = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
@@ -101,9 +105,10 @@ def command(
         orientation=noise_mrad * 1e-3,
         joint=float(np.radians(noise_joint_deg)),
         slide=noise_slide_mm * 1e-3,
+        pixel=noise_px,
         known=True,
     )
-    way = method_from(method, plane)
+    way = camera_from(lens, mount) if method == "camera" else method_from(method, plane)
     with working(f"simulating {way.title}"):
         data = simulate(subject, way, points=points, rng=rng, noise=noise, per_set=per_set)
     if method == "plane":

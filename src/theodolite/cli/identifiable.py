@@ -27,6 +27,7 @@ from theodolite.cli.options import (
     serial,
     with_priorities,
 )
+from theodolite.cli.pictures import LensOption, MountOption, camera_from
 
 if TYPE_CHECKING:
     from theodolite.identification.completeness import Completeness
@@ -60,6 +61,8 @@ def command(
         bool,
         typer.Option("--base/--no-base", help="With --model: is the base among the unknowns?"),
     ] = True,
+    lens: LensOption = None,
+    mount: MountOption = "ground",
     plane: PlaneOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
@@ -93,7 +96,7 @@ def command(
     if out is not None:
         check_writable(out, force=force)
     subject = with_priorities(_modelled(robot_named(robot), model, method), priorities)
-    way = method_from(method, plane)
+    way = camera_from(lens, mount) if method == "camera" else method_from(method, plane)
     recorded = None
     if data:
         recorded = data_from(

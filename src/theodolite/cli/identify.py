@@ -28,6 +28,15 @@ from theodolite.cli.options import (
     with_priorities,
     working,
 )
+from theodolite.cli.pictures import (
+    BoardOption,
+    ImagesOption,
+    LensImagesOption,
+    LensOption,
+    MountOption,
+    camera_from,
+    from_pictures,
+)
 
 if TYPE_CHECKING:
     from theodolite.measure.dataset import Dataset
@@ -80,6 +89,11 @@ def command(
     hold_out: Annotated[
         float, typer.Option(min=0.0, max=0.9, help="Part of the data held out to judge.")
     ] = 0.2,
+    images: ImagesOption = None,
+    board: BoardOption = None,
+    lens_images: LensImagesOption = None,
+    lens: LensOption = None,
+    mount: MountOption = "ground",
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     ignore_limits: IgnoreLimitsOption = False,
@@ -98,17 +112,30 @@ def command(
     if out is not None:
         check_writable(out, force=force)
     subject = with_priorities(robot_named(robot), priorities)
-    way = method_from(method, plane)
+    way = camera_from(lens, mount) if method == "camera" else method_from(method, plane)
     recorded = data_from(
         data,
         subject,
-        method=method,
+        method=method if images is None else None,
         columns=columns,
         ignore=ignore,
         ignore_limits=ignore_limits,
         plane=plane,
     )
     screen = console(json=json)
+    if images is not None:
+        with working("looking at the pictures"):
+            recorded, seen_by = from_pictures(
+                recorded,
+                images,
+                board,
+                lens_images=lens_images,
+                lens=lens,
+                mount=mount,
+                pixels=method == "camera",
+                warn=lambda text: typer.echo(f"warning: {text}", err=True),
+            )
+        way = seen_by if method == "camera" else way
     with working(f"identifying {subject.name}"):
         subject, moved = _started(subject, recorded, way, start)
         _check_enough(subject, recorded, way, gains=bool(gains))
@@ -156,7 +183,7 @@ def _started(robot: Machine, data: Dataset, method: Method, start: str) -> tuple
     if start not in ("auto", "nominal", "locate"):
         raise InputError(f"--start {start}", allowed="auto, nominal, locate")
     far = ELSEWHERE * robot.reach() or float("inf")
-    if method.name in ("implicit", "inverse"):
+    if method.name in ("implicit", "inverse", "camera"):
         return robot, False
     if method.name not in ("position", "frame"):
         if start == "locate":

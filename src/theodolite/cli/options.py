@@ -33,7 +33,7 @@ MethodOption = Annotated[
         "-m",
         metavar="METHOD",
         help="frame, position, position-link, frame-link, plane-known, plane, point-sensor; for "
-        "parallel robots also implicit, inverse.",
+        "parallel robots also implicit, inverse; camera.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]

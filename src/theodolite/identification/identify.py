@@ -11,7 +11,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
 from theodolite.identification.identifiability import Identifiability
-from theodolite.identification.judging import judge, summary
+from theodolite.identification.judging import informed, judge, summary
 from theodolite.identification.loss import Loss
 from theodolite.identification.multipliers import MultiplierSolution, solve_with_multipliers
 from theodolite.identification.reduction import reduce
@@ -168,7 +168,7 @@ def identify(
         trace=solution.trace,
         rows=len(data),
         before=summary(robot, data, method),
-        after=summary(calibrated, data, method),
+        after=summary(calibrated, data, informed(method, problem.found(solution.values))),
         held_out=judged,
         residuals=problem.errors(solution.values),
         expected_rank=unknowns(robot, method, gains=gains),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from theodolite.arrays import FloatArray
@@ -69,5 +72,16 @@ def judge(
     if rows < ROWS_PER_PARAMETER * full.identifiability.rank:
         return None
     problem = method.problem(robot, fit, noise=noise, gains=gains)
-    calibrated = problem.calibrated(solve(problem, loss=loss).values)
-    return HeldOut(count, summary(robot, unseen, method), summary(calibrated, unseen, method))
+    values = solve(problem, loss=loss).values
+    after = informed(method, problem.found(values))
+    return HeldOut(
+        count,
+        summary(robot, unseen, method),
+        summary(problem.calibrated(values), unseen, after),
+    )
+
+
+def informed(method: Method, found: Mapping[str, Any]) -> Method:
+    """The method, knowing what was found besides the robot, if it can use that."""
+    inform = getattr(method, "informed", None)
+    return method if inform is None else inform(found)

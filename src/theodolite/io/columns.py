@@ -22,12 +22,14 @@ _POINT = re.compile(r"(?:(\w+?)_)?([xyz])(?:_(\w+))?$")
 _TURN = re.compile(r"r([xyz])(?:_(\w+))?$")
 QUATERNION = ("qw", "qx", "qy", "qz")
 _PLANE = re.compile(r"plane_(n[xyz]|h)(?:_(\w+))?$")
+_MARK = re.compile(r"point_([xyz])(?:_(\w+))?$")
 _FIXTURE = re.compile(r"fixture_([xyz])(?:_(\w+))?$")
 #: Columns whose cells may be blank: not every row need be read, nor every row touch.
 MAY_BE_BLANK = re.compile(r"(fixture_)?[xyz](_\w+)?$")
 _ALLOWED = (
     "q1_deg ..., x_mm y_mm z_mm, p1_x_mm ..., qw qx qy qz, rx_deg ry_deg rz_deg, set, "
-    "plane_nx plane_ny plane_nz plane_h_mm, fixture_x_mm fixture_y_mm fixture_z_mm"
+    "plane_nx plane_ny plane_nz plane_h_mm, fixture_x_mm fixture_y_mm fixture_z_mm, "
+    "u_px v_px point_x_mm point_y_mm point_z_mm"
 )
 #: Labels of sets beyond this are no longer told apart as numbers.
 LARGEST_LABEL = 9e15
@@ -68,6 +70,7 @@ class Columns:
         self.point: dict[str, dict[str, FloatArray]] = {}
         self.turn: dict[str, FloatArray] = {}
         self.fixture: dict[str, FloatArray] = {}
+        self.mark: dict[str, FloatArray] = {}
         self.other: dict[str, FloatArray] = {}
         self._check_joints()
         for number, name in enumerate(table.columns):
@@ -101,6 +104,11 @@ class Columns:
             units = LENGTHS if match.group(1) == "h" else {"": 1.0}
             values = values * self._factor(name, match.group(2), units)
             self._put(self.other, match.group(1), name, values)
+        elif name in ("u_px", "v_px"):
+            self._put(self.other, name[0], name, values)
+        elif match := _MARK.match(name):
+            values = values * self._factor(name, match.group(2), LENGTHS)
+            self._put(self.mark, match.group(1), name, values)
         elif match := _FIXTURE.match(name):
             values = values * self._factor(name, match.group(2), LENGTHS)
             self._put(self.fixture, match.group(1), name, values)
@@ -165,6 +173,20 @@ class Columns:
             [np.column_stack([axes[axis] for axis in "xyz"]) for axes in self.point.values()],
             axis=1,
         )
+
+    def pixels(self) -> FloatArray | None:
+        """Where points of a target were seen, (n, 2)."""
+        if not any(name in self.other for name in "uv"):
+            return None
+        self._complete([f"{name}_px" for name in "uv" if name not in self.other])
+        return np.column_stack([self.other["u"], self.other["v"]])
+
+    def marks(self) -> FloatArray | None:
+        """Which points of the target these were, (n, 3)."""
+        if not self.mark:
+            return None
+        self._complete([f"point_{axis}_mm" for axis in "xyz" if axis not in self.mark])
+        return np.column_stack([self.mark[axis] for axis in "xyz"])
 
     def touched(self) -> FloatArray | None:
         """Places in the fixture of the targets that touched, (n, 3)."""

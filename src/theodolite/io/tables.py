@@ -8,6 +8,7 @@
 | ``rx_deg ry_deg rz_deg`` | or as a rotation vector |
 | ``set`` | which configurations reach the same place |
 | ``fixture_x_mm fixture_y_mm fixture_z_mm`` | target that touched the pointer; blank: none |
+| ``u_px v_px``, ``point_x_mm ...`` | where a point of a target was seen; ``set``: picture |
 | ``plane_nx plane_ny plane_nz plane_h_mm`` | the plane touched: n . P = h |
 """
 
@@ -32,6 +33,10 @@ from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 
+_FIELDS = (
+    *("motors", "positions", "rotations", "sets", "planes", "fixture"),
+    *("pixels", "points", "lines"),
+)
 #: How far a reading may be beyond its limit, as part of the range: gains and noise move it there.
 LIMIT_MARGIN = 0.02
 
@@ -78,7 +83,7 @@ def _apart(parts: list[Dataset]) -> list[Dataset]:
 def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
     first = parts[0]
     fields: dict[str, Any] = {}
-    for field in ("motors", "positions", "rotations", "sets", "planes", "fixture", "lines"):
+    for field in _FIELDS:
         arrays = [getattr(part, field) for part in parts]
         present = [array is not None for array in arrays]
         if any(present) and not all(present):
@@ -98,6 +103,8 @@ def _check_needs(data: Dataset, robot: Machine, needs: Sequence[str]) -> None:
         "rotations": "Add columns qw qx qy qz, or use the method 'position'",
         "sets": "Add a column 'set', or give one file per set",
         "fixture": "Add columns fixture_x_mm fixture_y_mm fixture_z_mm, or use 'position'",
+        "pixels": "Add columns u_px v_px, or give pictures with --images and --board",
+        "points": "Add columns point_x_mm point_y_mm point_z_mm",
         "planes": "Add columns plane_nx plane_ny plane_nz plane_h_mm, or give --plane a,b,c",
     }
     for need in needs:
@@ -162,6 +169,8 @@ class _Table:
             sets=found.sets(),
             planes=found.planes(),
             fixture=found.touched(),
+            pixels=found.pixels(),
+            points=found.marks(),
             lines=self.lines.astype(np.intp),
             name=str(self.path),
         )
@@ -295,6 +304,9 @@ def write_measurements(
     if data.planes is not None:
         names += ["plane_nx", "plane_ny", "plane_nz", "plane_h_mm"]
         columns += [*data.planes[:, :3].T, data.planes[:, 3] / 1e-3]
+    if data.pixels is not None and data.points is not None:
+        names += ["u_px", "v_px", "point_x_mm", "point_y_mm", "point_z_mm"]
+        columns += [*data.pixels.T, *(data.points.T / 1e-3)]
     if data.fixture is not None:
         names += ["fixture_x_mm", "fixture_y_mm", "fixture_z_mm"]
         columns += list(data.fixture.T / 1e-3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
+from theodolite.measure.camera import Camera
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.frame import Frame
 from theodolite.measure.link import FrameLink, PositionLink
@@ -23,6 +24,7 @@ METHODS = (
     "point-sensor",
     "implicit",
     "inverse",
+    "camera",
 )
 
 #: What the data must hold for each method.
@@ -36,6 +38,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "point-sensor": ("fixture",),
     "implicit": ("positions",),
     "inverse": ("positions",),
+    "camera": ("pixels", "points"),
 }
 
 
@@ -55,12 +58,15 @@ def method_named(name: str, *, plane: FloatArray | None = None) -> Method:
         "point-sensor": PointSensor(),
         "implicit": Implicit(),
         "inverse": Inverse(),
+        "camera": Camera(),
     }
     return methods[name]
 
 
 def method_for(data: Dataset) -> str:
     """The method that uses all that a recording holds."""
+    if data.pixels is not None:
+        return "camera"
     if data.fixture is not None:
         return "point-sensor"
     if data.positions is not None:

@@ -28,6 +28,11 @@ class Dataset:
     planes: FloatArray | None = None
     #: Place in the fixture of the target that touched the pointer, (n, 3); NaN where none did.
     fixture: FloatArray | None = None
+    #: Pixels (n, 2) in which points (n, 3) of a target were seen, one row per point and picture.
+    pixels: FloatArray | None = None
+    points: FloatArray | None = None
+    #: Covariance of each measured pose, (n, 6, 6): displacements, then turns, in the world's axes.
+    covariances: FloatArray | None = None
     #: Where each row came from: line in the file.
     lines: IntArray | None = None
     name: str = "data"
@@ -40,6 +45,9 @@ class Dataset:
             "sets": (),
             "planes": (4,),
             "fixture": (3,),
+            "pixels": (2,),
+            "points": (3,),
+            "covariances": (6, 6),
             "lines": (),
         }
         for field, shape in shapes.items():
@@ -58,7 +66,10 @@ class Dataset:
 
     def take(self, rows: IntArray) -> Dataset:
         """Some of the rows."""
-        fields = ("motors", "positions", "rotations", "sets", "planes", "fixture", "lines")
+        fields = (
+            *("motors", "positions", "rotations", "sets", "planes", "fixture"),
+            *("pixels", "points", "covariances", "lines"),
+        )
         chosen = {
             field: array[rows] for field in fields if (array := getattr(self, field)) is not None
         }

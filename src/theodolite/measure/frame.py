@@ -34,7 +34,9 @@ class FrameProblem(GeometricProblem):
             bend = rotations.left_inverse(error[:, 3:])
             jacobian = _bent(motion.twist_jacobian(self._links), bend)
             white: FloatArray = 1.0 / sigmas
-            if self.noise.moves:
+            if self.data.covariances is not None:
+                white = self._pose_whitener(bend, rows, motion)
+            elif self.noise.moves:
                 white = self._whitener(motion, sigmas, _bent(motion.twist_basis_jacobian(), bend))
             yield self._block(error, jacobian, white)
 
@@ -53,6 +55,16 @@ class FrameProblem(GeometricProblem):
             "position": np.linalg.norm(error[:, :3], axis=1),
             "orientation": np.linalg.norm(error[:, 3:], axis=1),
         }
+
+    def _pose_whitener(self, bend: FloatArray, rows: slice, motion: Tip) -> FloatArray:
+        """Inverse Cholesky factor of the poses' own covariances plus joint noise."""
+        assert self.data.covariances is not None
+        covariance = _bent(self.data.covariances[rows], bend)
+        covariance = _bent(covariance.transpose(0, 2, 1), bend)
+        by_motor = self.robot.to_motors(_bent(motion.twist_basis_jacobian(), bend))
+        by_motor = by_motor * self._motor_noise
+        covariance = covariance + by_motor @ by_motor.transpose(0, 2, 1)
+        return np.linalg.inv(np.linalg.cholesky(covariance))
 
     @property
     def _target(self) -> int:

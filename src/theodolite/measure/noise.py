@@ -27,11 +27,13 @@ class Noise:
     joint: float = 0.0
     #: Of the motor reading of each prismatic joint, metres.
     slide: float = 0.0
+    #: Of each pixel coordinate.
+    pixel: float = 0.1
     #: Are these known, or only their ratio? If not, the residuals set the scale.
     known: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("position", "orientation", "joint", "slide"):
+        for name in ("position", "orientation", "joint", "slide", "pixel"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0.0):
                 raise InputError(f"{name} noise is {value}", allowed="finite numbers, not negative")

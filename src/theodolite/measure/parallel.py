@@ -36,7 +36,7 @@ from theodolite.model import closing
 from theodolite.model.bodies import WORLD
 from theodolite.model.chain import Chain
 from theodolite.model.machine import Machine
-from theodolite.model.mechanism import Mechanism
+from theodolite.model.mechanism import NONE, Mechanism
 from theodolite.model.rotations import left_inverse, log
 from theodolite.model.twists import skews
 
@@ -97,12 +97,16 @@ class Platform:
         positions: FloatArray,
         rotations: FloatArray | None,
         *,
-        derivatives: bool = True,
+        columns: IntArray | None = None,
     ) -> Seen:
-        """The gap at given joints and poses; without orientations, of the target's position."""
+        """The gap at given joints and poses; without orientations, of the target's position.
+
+        Derivatives by parameters and poses only if ``columns`` says by which parameters.
+        """
         mechanism = self.mechanism
         basis = mechanism.basis(joints)
-        columns = np.arange(len(values) if derivatives else 0)
+        derivatives = columns is not None
+        columns = np.empty(0, dtype=np.intp) if columns is None else columns
         if rotations is None:
             tool = mechanism.tool_chain.motion(values, basis)
             by_pose = np.tile(-np.eye(3), (len(joints), 1, 1))
@@ -126,15 +130,18 @@ class Platform:
             shift = theirs[:, :3] - ours[:, :3] + skews(apart) @ ours[:, 3:]
             return np.concatenate([back @ shift, bend @ (theirs[:, 3:] - ours[:, 3:])], axis=1)
 
+        rows = list(self.rows)
+        moving = here.twist_basis_jacobian()[:, :, 1 + mechanism.joints :]
+        by_platform = relative(np.zeros_like(moving), moving)
+        if not derivatives:
+            none = np.zeros((len(joints), len(rows), 0))
+            return Seen(gap[:, rows], none, by_platform[:, rows], none)
         twists = offset.twist_jacobian(columns)
         turned = np.concatenate([rotations @ twists[:, :3], rotations @ twists[:, 3:]], axis=1)
         by_values = relative(turned, here.twist_jacobian(columns))
-        moving = here.twist_basis_jacobian()[:, :, 1 + mechanism.joints :]
-        by_platform = relative(np.zeros_like(moving), moving)
         pose = np.tile(np.eye(6), (len(joints), 1, 1))
         pose[:, :3, 3:] = -skews(arm)
         by_pose = np.asarray(relative(pose, np.zeros_like(pose)))
-        rows = list(self.rows)
         return Seen(gap[:, rows], by_values[:, rows], by_platform[:, rows], by_pose[:, rows])
 
     def placed(
@@ -155,7 +162,7 @@ class Platform:
             pose = rows[:, :width]
             joints = np.concatenate([measured[: len(rows)], rows[:, width:]], axis=1)
             turned = None if rotations is None else pose[:, 3:].reshape(-1, 3, 3)
-            seen = self.seen(values, joints, pose[:, :3], turned, derivatives=False)
+            seen = self.seen(values, joints, pose[:, :3], turned)
             return closing.Gap(seen.gap, seen.by_values, seen.by_values, seen.by_platform)
 
         return closing.close(gap_at, given, guess)[0]
@@ -194,18 +201,24 @@ class ParallelProblem(GeometricProblem, ABC):
         if self._guess.shape[1] != len(robot.passive):
             self._guess = np.tile(robot.home[1], (len(data), 1))
 
-    def psi(self, full: FloatArray, rows: slice, joints: FloatArray) -> Psi:
-        """Closures at given joints, the platform where the poses of some rows put it."""
+    def placed(self, full: FloatArray, rows: slice) -> FloatArray:
+        """The platform's coordinates where the poses of some rows put it."""
+        values = full[: len(self.mechanism.parameters)]
+        return self.platform.placed(values, self._guess[rows], *self._pose(rows))
+
+    def psi(
+        self, full: FloatArray, rows: slice, joints: FloatArray, coordinates: FloatArray
+    ) -> Psi:
+        """Closures at given joints, with the platform where the poses of some rows put it."""
         values = full[: len(self.mechanism.parameters)]
         pose = self._pose(rows)
-        coordinates = self.platform.placed(values, self._guess[rows], *pose)
         both = np.concatenate([joints, coordinates], axis=1)
-        seen = self.platform.seen(values, both, *pose)
-        gap = self.mechanism.gap(values, both)
+        seen = self.platform.seen(values, both, *pose, columns=self._links)
+        gap = self.mechanism.gap(values, both, columns=self._links)
         through = gap.by_passive @ closing.pseudo_inverse(seen.by_platform)
         return Psi(
             gap.gap,
-            (gap.by_values - through @ seen.by_values)[:, :, self._links],
+            gap.by_values - through @ seen.by_values,
             gap.by_active,
             -through @ seen.by_pose,
         )
@@ -227,6 +240,7 @@ class ParallelProblem(GeometricProblem, ABC):
         turned = None if self._rotations is None else motion.rotation
         consistent = replace(
             data.take(possible),
+            covariances=None,
             motors=np.concatenate([motors[:, : self.mechanism.joints], motion.passive], axis=1),
             positions=motion.position[:, None],
             rotations=turned,
@@ -245,8 +259,13 @@ class ParallelProblem(GeometricProblem, ABC):
     def _measured(self, rows: slice) -> FloatArray:
         return self.data.motors[rows, : self.mechanism.joints]
 
-    def _covariance(self, by_joints: FloatArray, by_pose: FloatArray) -> FloatArray:
+    def _covariance(self, by_joints: FloatArray, by_pose: FloatArray, rows: slice) -> FloatArray:
         """Of something that moves with joints and measured poses, (n, m, m)."""
+        if self.data.covariances is not None:
+            joints = by_joints * self._motor_noise
+            seen = self.data.covariances[rows, : by_pose.shape[2], : by_pose.shape[2]]
+            poses = by_pose @ seen @ by_pose.transpose(0, 2, 1)
+            return np.asarray(poses + joints @ joints.transpose(0, 2, 1))
         sizes = [self.noise.position, self.noise.orientation][: by_pose.shape[2] // 3]
         parts = [by_pose * np.repeat(sizes, 3), by_joints * self._motor_noise]
         return np.asarray(sum(part @ part.transpose(0, 2, 1) for part in parts))
@@ -255,11 +274,18 @@ class ParallelProblem(GeometricProblem, ABC):
     def _rows(self, full: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Error, derivative by candidates and covariance."""
 
+    def _turned(self, full: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The same, or an invertible combination of it: whitened, they differ by a rotation."""
+        return self._rows(full, rows)
+
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         full = self.full_values(values)
         for rows in slices(len(self.data)):
-            error, jacobian, covariance = self._rows(full, rows)
-            white = np.linalg.inv(np.linalg.cholesky(covariance))
+            error, jacobian, covariance = self._turned(full, rows)
+            try:
+                white = np.linalg.inv(np.linalg.cholesky(covariance))
+            except np.linalg.LinAlgError as degenerate:
+                raise InfeasibleError("legs move freely at a measured pose") from degenerate
             yield self._block(error, jacobian, white)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
@@ -268,7 +294,7 @@ class ParallelProblem(GeometricProblem, ABC):
         turning = self._motor_noise_kind()
         found: dict[str, list[FloatArray]] = {}
         for rows in slices(len(self.data)):
-            at = self.psi(full, rows, self._measured(rows))
+            at = self.psi(full, rows, self._measured(rows), self.placed(full, rows))
             off = np.einsum("nij,nj->ni", closing.pseudo_inverse(at.by_joints), at.psi)
             for kind, columns in turning.items():
                 found.setdefault(kind, []).append(np.linalg.norm(off[:, columns], axis=1))
@@ -288,28 +314,36 @@ class ImplicitProblem(ParallelProblem):
     """The closures themselves, whitened."""
 
     def _rows(self, full: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
-        at = self.psi(full, rows, self._measured(rows))
-        return at.psi, at.by_values, self._covariance(at.by_joints, at.by_pose)
+        at = self.psi(full, rows, self._measured(rows), self.placed(full, rows))
+        return at.psi, at.by_values, self._covariance(at.by_joints, at.by_pose, rows)
 
 
 class InverseProblem(ParallelProblem):
     """Joints that close the legs, less the measured ones."""
 
     def _rows(self, full: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
-        joints = self.inverse(full, rows)
-        at = self.psi(full, rows, joints)
+        coordinates = self.placed(full, rows)
+        joints = self.inverse(full, rows, coordinates)
+        at = self.psi(full, rows, joints, coordinates)
         inverse = closing.pseudo_inverse(at.by_joints)
         unit = np.tile(np.eye(joints.shape[1]), (len(joints), 1, 1))
         return (
             joints - self._measured(rows),
             -inverse @ at.by_values,
-            self._covariance(unit, inverse @ at.by_pose),
+            self._covariance(unit, inverse @ at.by_pose, rows),
         )
 
-    def inverse(self, full: FloatArray, rows: slice) -> FloatArray:
-        """The joints nearest to the measured ones that close the legs at the measured poses."""
+    def _turned(self, full: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Times -Psi_q, which saves the products with its inverse."""
+        coordinates = self.placed(full, rows)
+        joints = self.inverse(full, rows, coordinates)
+        at = self.psi(full, rows, joints, coordinates)
+        off = np.einsum("nij,nj->ni", at.by_joints, self._measured(rows) - joints)
+        return off, at.by_values, self._covariance(at.by_joints, at.by_pose, rows)
+
+    def inverse(self, full: FloatArray, rows: slice, coordinates: FloatArray) -> FloatArray:
+        """The joints nearest to the measured ones that close the legs there."""
         values = full[: len(self.mechanism.parameters)]
-        coordinates = self.platform.placed(values, self._guess[rows], *self._pose(rows))
         return inverse_joints(self.mechanism, values, coordinates, self._measured(rows))
 
 
@@ -321,7 +355,7 @@ def inverse_joints(
 
     def gap_at(rows: FloatArray) -> closing.Gap:
         joints = np.concatenate([rows[:, split:], rows[:, :split]], axis=1)
-        at = mechanism.gap(values, joints, by_values=False)
+        at = mechanism.gap(values, joints, columns=NONE)
         return closing.Gap(at.gap, at.by_values, at.by_passive, at.by_active)
 
     joints, size = closing.close(gap_at, coordinates, guess)

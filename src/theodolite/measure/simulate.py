@@ -17,7 +17,7 @@ from theodolite.model.machine import Machine
 from theodolite.model.parameters import Unit
 
 #: No noise at all.
-EXACT = Noise(position=0.0, orientation=0.0, joint=0.0, known=True)
+EXACT = Noise(position=0.0, orientation=0.0, joint=0.0, pixel=0.0, known=True)
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,9 @@ def simulate(
     """
     exact = method.observe(robot, points, rng, per_set=per_set)
     motors = exact.motors
+    if exact.pixels is not None:
+        shift = noise.pixel * rng.standard_normal(exact.pixels.shape)
+        return replace(exact, pixels=exact.pixels + shift)
     if exact.positions is None and (noise.position or noise.orientation):
         motors = _moved(motors, _contact_noise(robot, exact, noise, rng))
     if exact.fixture is not None and noise.position:

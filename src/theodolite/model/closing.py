@@ -107,7 +107,7 @@ def close(
     passive = guess.copy()
     here = gap_at(np.concatenate([active, passive], axis=1))
     size = np.linalg.norm(here.gap, axis=1)
-    rows = np.flatnonzero(size > CLOSED / 1000)
+    rows = np.flatnonzero(size > CLOSED / 10)
     gap, slope = here.gap[rows], here.by_passive[rows]
     slow = np.zeros(len(passive), dtype=np.intp)
     for _ in range(STEPS):
@@ -134,7 +134,7 @@ def close(
         passive[rows] = best
         slow[rows] += size[rows] > HARDLY * before
         # A loop that is closed already and does not get any better is done; so is a stuck one.
-        go_on = better & (size[rows] > CLOSED / 1000) & (slow[rows] < PATIENCE)
+        go_on = better & (size[rows] > CLOSED / 10) & (slow[rows] < PATIENCE)
         rows, gap, slope = rows[go_on], gap[go_on], slope[go_on]
     return passive, size
 

@@ -35,6 +35,7 @@ from theodolite.model.elements import ONE, Element, Term
 from theodolite.model.loop_motion import LoopMotion
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
 
+NONE = np.empty(0, dtype=np.intp)
 #: Configurations at which it is looked what would open redundant closures.
 LOOKS = 8
 #: Derivatives of a gap below this are rounding.
@@ -361,17 +362,21 @@ class Mechanism:
         """Basis values of measured and passive joints, (n, 1 + joints)."""
         return np.concatenate([np.ones((len(joints), 1)), joints], axis=1)
 
-    def gap(self, values: FloatArray, joints: FloatArray, *, by_values: bool = True) -> closing.Gap:
+    def gap(
+        self, values: FloatArray, joints: FloatArray, *, columns: IntArray | None = None
+    ) -> closing.Gap:
         """By how much the loops are open at given positions of all joints, with derivatives.
 
-        Closing the loops needs none by the parameters; leaving them out saves most of the time.
+        By all parameters, or by some of them: closing the loops needs none of these derivatives,
+        and leaving them out saves most of the time.
         """
         basis = self.basis(joints)
         if not self.closures:
             none = np.zeros((len(joints), 0))
-            shapes = (len(values), len(self.active), len(self.passive))
+            size = len(values) if columns is None else len(columns)
+            shapes = (size, len(self.active), len(self.passive))
             return closing.Gap(none, *(np.zeros((len(joints), 0, size)) for size in shapes))
-        columns = np.arange(len(values) if by_values else 0)
+        columns = np.arange(len(values)) if columns is None else columns
         pieces = [
             self._closure_gap(closure, chain.motion(values, basis), values, basis, columns)
             for closure, chain in zip(self.closures, self._closure_chains, strict=True)
@@ -405,7 +410,7 @@ class Mechanism:
         return closing.close(self._open(values), active, guess)
 
     def _open(self, values: FloatArray) -> Callable[[FloatArray], closing.Gap]:
-        return lambda joints: self.gap(values, joints, by_values=False)
+        return lambda joints: self.gap(values, joints, columns=NONE)
 
     @cached_property
     def home(self) -> tuple[FloatArray, FloatArray]:

@@ -29,6 +29,7 @@ class Unit(Enum):
     RADIAN = "rad"
     ONE = "1"
     PER_METRE = "1/m"
+    PIXEL = "px"
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Parameter:
     @property
     def gain(self) -> bool:
         """Is it a transmission gain?"""
-        return self.column == GAIN_COLUMN and self.unit is Unit.ONE
+        arm = self.group is Group.ARM
+        return arm and self.column == GAIN_COLUMN and self.unit is Unit.ONE
 
     def default_priority(self) -> int:
         """GECARO's default rules [Khalil1996, section 6a]; base and tool win over lengths."""

@@ -19,6 +19,7 @@ SHOWN = {
     "orientation": ("mrad", 1e3),
     "joint angle": ("mrad", 1e3),
     "joint stroke": ("mm", 1e3),
+    "pixel": ("px", 1.0),
 }
 
 

@@ -25,6 +25,7 @@ _READABLE = {
     Unit.RADIAN: ("deg", 57.29577951308232, 5),
     Unit.ONE: ("", 1.0, 6),
     Unit.PER_METRE: ("1/m", 1.0, 6),
+    Unit.PIXEL: ("px", 1.0, 3),
 }
 
 
