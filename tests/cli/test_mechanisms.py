@@ -103,7 +103,7 @@ def test_wrong_guesses_are_named(theodolite) -> None:
     written(rows)
     message = refused(theodolite)
     assert "line 8: column a" in message
-    assert "the nearest assembly has it at" in message
+    assert "the assembly found from there has it at" in message
 
 
 def test_rows_that_cannot_close_are_named(theodolite) -> None:

@@ -35,4 +35,9 @@ def test_the_command_line(theodolite) -> None:
     Path("d.csv").write_text("\n".join(",".join(row) for row in rows) + "\n")
     code, _, errors = theodolite("identify", "puma560", "d.csv", "-m", "point-sensor")
     assert code == 2
+    assert "line 11: x_mm is blank, but not the rest of the point" in " ".join(errors.split())
+    rows[10][6:9] = ["", "", ""]
+    Path("d.csv").write_text("\n".join(",".join(row) for row in rows) + "\n")
+    code, _, errors = theodolite("identify", "puma560", "d.csv", "-m", "point-sensor")
+    assert code == 2
     assert "line 11 has neither a position nor a touched target" in " ".join(errors.split())

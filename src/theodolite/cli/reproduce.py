@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,6 +24,9 @@ def command(
         str | None,
         typer.Argument(metavar="[PAPER]", help=f"{', '.join(PAPERS)}; without it, all."),
     ] = None,
+    plots: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Draw what there is to see into a folder.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Recompute published figures and print them beside the papers'."""
@@ -33,6 +37,8 @@ def command(
 
     if paper is not None and paper not in PAPERS:
         raise InputError(f"there is no reproduction of '{paper}'", allowed=PAPERS)
+    if plots is not None and not plots.is_dir():
+        raise InputError("is not a folder", where=str(plots), remedy="Make it first")
     screen = console(json=json)
     found: dict[str, list[Figure]] = {}
     for name in PAPERS if paper is None else [paper]:
@@ -46,6 +52,9 @@ def command(
                 module.show(screen, figures)
             else:
                 show_figures(screen, module.TITLE, figures)
+            if plots is not None and hasattr(module, "plots"):
+                for path in module.plots(plots):
+                    screen.print(f"wrote {path}", markup=False)
     if json:
         print_json({name: [figure.data() for figure in figures] for name, figures in found.items()})
     if not all(figure.agrees for figures in found.values() for figure in figures):

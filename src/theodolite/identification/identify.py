@@ -172,7 +172,11 @@ def identify(
         held_out=judged,
         residuals=problem.errors(solution.values),
         expected_rank=unknowns(robot, method, gains=gains),
-        found={**problem.found(solution.values), **_second_road(held, solution)},
+        found={
+            **problem.found(solution.values),
+            **_normalising_length(problem, solution),
+            **_second_road(held, solution),
+        },
         provenance=dict(provenance or {}),
     )
 
@@ -244,6 +248,13 @@ def _start(problem: CalibrationProblem, held: MultiplierSolution | None) -> Floa
     except InfeasibleError:
         return None
     return held.values
+
+
+def _normalising_length(problem: CalibrationProblem, solution: Solution) -> dict[str, Any]:
+    """Where lengths and turns are weighed against each other: the length [Everett1988, eq. 28]."""
+    if set(problem.errors(solution.values)) != {"position", "orientation"}:
+        return {}
+    return {"normalising_length_m": problem.noise.position / problem.noise.orientation}
 
 
 def _second_road(held: MultiplierSolution | None, solution: Solution) -> dict[str, Any]:

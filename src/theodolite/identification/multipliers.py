@@ -154,6 +154,7 @@ class _Fixed:
     passive: FloatArray
     elimination: Elimination
     shrinks: bool = False
+    forerunner: None = None
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

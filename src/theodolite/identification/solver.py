@@ -113,7 +113,7 @@ def solve(
     """Minimise the problem's loss from the values its parameters have, or from other ones."""
     loss = loss or Loss()
     if start is None:
-        start = np.array([parameter.value for parameter in problem.parameters])
+        start = _first_values(problem)
     with single_thread():
         solution = _descend(problem, start, Loss(), max_iterations, progress)
         solution = _with_unsupported(problem, solution, max_iterations, progress)
@@ -134,6 +134,16 @@ def solve(
                 break
             previous = scaled.scale
         return replace(solution, trace=tuple(trace))
+
+
+def _first_values(problem: Problem) -> FloatArray:
+    """Where to start: what a tamer problem finds, or the parameters' own values."""
+    given = np.array([parameter.value for parameter in problem.parameters])
+    if problem.forerunner is None:
+        return given
+    found = solve(problem.forerunner)
+    usable = found.status.good and _at(problem, found.values, Loss()) is not None
+    return found.values if usable else given
 
 
 def _with_unsupported(

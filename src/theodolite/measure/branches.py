@@ -12,6 +12,11 @@ from theodolite.model import closing
 from theodolite.model.conventions import Joint
 from theodolite.model.mechanism import Mechanism
 
+#: Smallest singular value, relatively, where two assemblies count as one. A tenth of what random
+#: configurations keep off, since the nominal robot is not the real one.
+MEETING = closing.NEARLY_SINGULAR / 10
+#: Rows that are looked at closely; where many are wrong, some of them tell why.
+LOOKS = 8
 #: Random guesses from which other assemblies of a configuration are looked for.
 ATTEMPTS = 40
 #: A guess further from every assembly near it than this says nothing (radians, metres).
@@ -47,11 +52,11 @@ def branched(
     # The real machine was there: gaps that small errors of its constants explain are let pass.
     closed = np.asarray(gap <= ALMOST * mechanism.reach())
     if not closed.all():
-        _refuse_open(mechanism, active[~closed], gap[~closed], lines[~closed], where)
+        given = guess is not None
+        _refuse_open(mechanism, active[~closed], gap[~closed], lines[~closed], where, given=given)
     if guess is not None:
         _check_guesses(mechanism, guess, configurations[:, mechanism.joints :], lines, where)
-    doubtful = closing.singular(mechanism.gap(mechanism.values, configurations).by_passive)
-    doubtful &= gap <= closing.CLOSED
+    doubtful = mechanism.nearly_singular(configurations, MEETING) & (gap <= closing.CLOSED)
     if doubtful.any():
         raise InputError(
             f"{_named(lines[doubtful])}: two assemblies of '{mechanism.name}' meet there, so it "
@@ -65,11 +70,23 @@ def branched(
 
 
 def _refuse_open(
-    mechanism: Mechanism, active: FloatArray, gap: FloatArray, lines: IntArray, where: str
+    mechanism: Mechanism,
+    active: FloatArray,
+    gap: FloatArray,
+    lines: IntArray,
+    where: str,
+    *,
+    given: bool,
 ) -> None:
-    others = [_other_assemblies(mechanism, row) for row in active]
-    ambiguous = np.array([len(found) > 0 for found in others])
-    if ambiguous.all():
+    possible = [len(_other_assemblies(mechanism, row)) > 0 for row in active[:LOOKS]]
+    if all(possible) and given:
+        raise InputError(
+            f"{_named(lines)}: from the guesses given there the loops of '{mechanism.name}' do not "
+            "close, although assemblies exist",
+            where=where,
+            remedy="Correct the columns of the passive joints, or leave them out",
+        )
+    if all(possible):
         columns = " ".join(_column(mechanism, index) for index in range(len(mechanism.passive)))
         raise InputError(
             f"{_named(lines)}: the loops of '{mechanism.name}' close, but not on the way from its "
@@ -77,7 +94,8 @@ def _refuse_open(
             where=where,
             remedy=f"Add columns {columns} that say about where the passive joints are",
         )
-    beyond = ~ambiguous
+    beyond = np.ones(len(lines), dtype=bool)
+    beyond[: len(possible)] = ~np.array(possible)
     raise InputError(
         f"{_named(lines[beyond])}: the loops of '{mechanism.name}' cannot close there; the first "
         f"stays open by {1e3 * gap[beyond][0]:.3g} mm or mrad",
@@ -112,7 +130,7 @@ def _check_guesses(
     unit, factor = ("deg", 180 / np.pi) if turning[joint] else ("mm", 1e3)
     raise InputError(
         f"{_named(lines[far.any(axis=1)])}: column {_column(mechanism, joint)} says "
-        f"{guess[row, joint] * factor:.4g} {unit}, but the nearest assembly has it at "
+        f"{guess[row, joint] * factor:.4g} {unit}, but the assembly found from there has it at "
         f"{passive[row, joint] * factor:.4g} {unit}",
         where=where,
         remedy="Correct the guesses: they choose the branch and must be roughly right",
@@ -132,12 +150,14 @@ def _check_positions(
     motion = mechanism.motion(mechanism.values, configurations)
     off = np.linalg.norm(motion.position - positions, axis=1)
     limit = max(SUSPICIOUS * float(np.median(off)), SUSPICIOUS_PART * mechanism.reach())
+    suspicious = np.flatnonzero(off > limit)
     wrong = [
         row
-        for row in np.flatnonzero(off > limit)
+        for row in suspicious[np.argsort(-off[suspicious])][: 2 * LOOKS]
         if _fits_other(mechanism, configurations[row], positions[row], off[row])
     ]
     if wrong:
+        wrong.sort()
         raise InputError(
             f"{_named(lines[wrong])}: the position fits another assembly branch of "
             f"'{mechanism.name}' than the one given",

@@ -28,7 +28,7 @@ from theodolite.model.parameters import Group, Parameter, Unit
 from theodolite.model.twists import skews
 
 #: Targets whose spread across a line is below this part of their spread along it are collinear.
-COLLINEAR = 1e-6
+COLLINEAR = 1e-3
 #: Gauss-Newton steps from the linear estimate; they converge quadratically.
 REFINEMENTS = 4
 
@@ -111,6 +111,7 @@ class FixtureProblem:
     """Pointer and fixture from touches: `px py pz`, and `fx fy fz frx fry frz` in the sensor."""
 
     shrinks = False
+    forerunner = None
 
     def __init__(self, touches: Touches, *, noise: float = 1e-4) -> None:
         self.touches, self.noise = touches, noise

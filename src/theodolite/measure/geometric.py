@@ -12,7 +12,7 @@ from theodolite.errors import InputError
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.loop import LoopProblem
 from theodolite.measure.noise import Noise
-from theodolite.measure.problem import Block
+from theodolite.measure.problem import Block, Problem
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Parameter
 
@@ -24,6 +24,10 @@ class GeometricProblem:
     """A problem whose residuals come from the tip of a robot's chain."""
 
     shrinks = False
+
+    @property
+    def forerunner(self) -> Problem | None:
+        return None
 
     def __init__(
         self,

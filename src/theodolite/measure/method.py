@@ -27,6 +27,11 @@ class CalibrationProblem(Problem, Protocol):
 
     def full_values(self, values: FloatArray) -> FloatArray: ...
 
+    @property
+    def noise(self) -> Noise:
+        """What its weights come from."""
+        ...
+
     def constrained(self) -> ConstrainedProblem:
         """With passive joints as unknowns of their own."""
         ...

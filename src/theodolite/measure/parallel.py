@@ -321,6 +321,11 @@ class ImplicitProblem(ParallelProblem):
 class InverseProblem(ParallelProblem):
     """Joints that close the legs, less the measured ones."""
 
+    @property
+    def forerunner(self) -> ImplicitProblem:
+        """Near the end of a leg's reach joints depend on poses like a root; closures do not."""
+        return ImplicitProblem(self.mechanism, self.data, self.noise, gains=self._gains)
+
     def _rows(self, full: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
         coordinates = self.placed(full, rows)
         joints = self.inverse(full, rows, coordinates)

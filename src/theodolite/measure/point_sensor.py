@@ -32,6 +32,8 @@ from theodolite.model import rotations
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.twists import skews
 
+#: Decimals of a metre to which two touches name the same target.
+SAME_TARGET = 6
 #: Of the simulated fixture: size as part of the reach, place in the hand, and how it is turned.
 SIDE = 0.06
 PLACE = np.array([0.02, 0.03, 0.05])
@@ -50,6 +52,7 @@ class PointSensorProblem(GeometricProblem):
         read = np.zeros(len(data), dtype=bool)
         if data.positions is not None:
             read = np.array(np.isfinite(data.positions[:, 0]).all(axis=1))
+        _check_whole(data)
         neither = np.flatnonzero(~touched & ~read)
         if len(neither):
             line = neither[0] + 1 if data.lines is None else data.lines[neither[0]]
@@ -62,7 +65,9 @@ class PointSensorProblem(GeometricProblem):
         self._fixture: FixtureProblem | None = None
         if len(self._touched) and data.fixture is not None:
             motion = robot.motion(robot.values, data.motors[self._touched])
-            places, target = np.unique(data.fixture[self._touched], axis=0, return_inverse=True)
+            rounded = np.round(data.fixture[self._touched], SAME_TARGET)
+            _, first, target = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+            places = data.fixture[self._touched][first]
             lines = None if data.lines is None else data.lines[self._touched]
             touches = Touches(
                 np.ascontiguousarray(motion.rotation),
@@ -134,6 +139,25 @@ class PointSensorProblem(GeometricProblem):
             own,
             self._fixture.rotation(own),
         )
+
+
+def _check_whole(data: Dataset) -> None:
+    """Refuse points of which only some coordinates are given."""
+    kinds = {"fixture_": data.fixture}
+    kinds[""] = None if data.positions is None else data.positions[:, 0]
+    for kind, points in kinds.items():
+        if points is None:
+            continue
+        missing = ~np.isfinite(points)
+        partly = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
+        if len(partly):
+            line = partly[0] + 1 if data.lines is None else data.lines[partly[0]]
+            blank = [f"{kind}{'xyz'[axis]}_mm" for axis in np.flatnonzero(missing[partly[0]])]
+            raise InputError(
+                f"line {line}: {', '.join(blank)} is blank, but not the rest of the point",
+                where=data.name,
+                remedy="Give all three coordinates, or none",
+            )
 
 
 def mounted(robot: Machine, places: FloatArray) -> FloatArray:
@@ -216,5 +240,6 @@ class PointSensor:
                 return motors[rows], targets[wanted[rows]]
         raise UnreachableError(
             f"robot '{robot.name}' does not bring the four targets of a fixture to one pointer "
-            f"{repeats} times each"
+            f"{repeats} times each: it cannot turn its hand enough, or fewer touches (--per-set) "
+            "are needed"
         )

@@ -91,6 +91,11 @@ class Problem(Protocol):
         ...
 
     @property
+    def forerunner(self) -> Problem | None:
+        """A tamer problem about the same parameters, whose solution is a better start; or None."""
+        ...
+
+    @property
     def shrinks(self) -> bool:
         """Does the residual shrink with the machine, so that noise pulls it towards no size?"""
         ...

@@ -84,8 +84,8 @@ def pseudo_inverse(matrices: FloatArray) -> FloatArray:
     return inverse
 
 
-def singular(by_passive: FloatArray) -> BoolArray:
-    """Where two assemblies (nearly) meet, so that a branch cannot be told, (n,).
+def singular(by_passive: FloatArray, limit: float) -> BoolArray:
+    """Where the smallest singular value is below a part of the largest, (n,).
 
     Idle joints, which no closure ever feels, do not count.
     """
@@ -93,7 +93,7 @@ def singular(by_passive: FloatArray) -> BoolArray:
     if not sizes.size:
         return np.zeros(len(by_passive), dtype=bool)
     rank = int((np.median(sizes, axis=0) > SINGULAR * sizes.max()).sum())
-    return np.asarray(sizes[:, rank - 1] < NEARLY_SINGULAR * sizes[:, 0])
+    return np.asarray(sizes[:, rank - 1] < limit * sizes[:, 0])
 
 
 def close(

@@ -26,7 +26,7 @@ def closed_form_inverse(
     the guess. NaN where a leg does not reach."""
     found = np.empty_like(guess)
     for number, joint in enumerate(mechanism.active):
-        legs = [closure for closure in mechanism.closures if _moves(mechanism, closure, joint.name)]
+        legs = [c for c in mechanism.closures if mechanism.involves(c, joint.name)]
         if len(legs) != 1 or legs[0].kind is not ClosureKind.ROD:
             raise InputError(
                 f"motor '{joint.name}' of '{mechanism.name}' does not drive just one rod, so there "
@@ -36,12 +36,6 @@ def closed_form_inverse(
         (leg,) = legs
         found[:, number] = _leg(mechanism, values, coordinates, guess[:, number], leg, number)
     return found
-
-
-def _moves(mechanism: Mechanism, closure: Closure, joint: str) -> bool:
-    if closure.length is not None and closure.length.joint == joint:
-        return True
-    return any(e.joint == joint for body in mechanism.path(*closure.ends) for e in body.elements)
 
 
 def _leg(

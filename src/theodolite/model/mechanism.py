@@ -78,6 +78,7 @@ class Mechanism:
         ]:
             if name not in seen:
                 raise InputError(f"{what} '{name}', which is no body", allowed=sorted(seen))
+        self._check_closures()
         self._check_joints()
         if not self.active:
             raise InputError("no joint is measured", remedy="Say which joints are, in 'joints'")
@@ -88,6 +89,26 @@ class Mechanism:
                 remedy="Measure more joints or add a closure",
             )
         self.parameters  # noqa: B018  the units of named constants are checked on the way
+
+    def _check_closures(self) -> None:
+        names = [closure.name for closure in self.closures]
+        for closure in self.closures:
+            if names.count(closure.name) > 1:
+                raise InputError(f"there are two closures '{closure.name}'")
+            if closure.ends[0] == closure.ends[1]:
+                raise InputError(f"closure '{closure.name}' holds '{closure.ends[0]}' to itself")
+        for joint in self.passive:
+            if not any(self.involves(closure, joint.name) for closure in self.closures):
+                raise InputError(
+                    f"no closure places the passive joint '{joint.name}'",
+                    remedy="Measure it, or add a closure whose loop it is in",
+                )
+
+    def involves(self, closure: Closure, joint: str) -> bool:
+        """Does a joint move a closure?"""
+        if closure.length is not None and closure.length.joint == joint:
+            return True
+        return any(e.joint == joint for body in self.path(*closure.ends) for e in body.elements)
 
     def _check_joints(self) -> None:
         names = [joint.name for joint in (*self.active, *self.passive)]
@@ -108,6 +129,12 @@ class Mechanism:
                         f"{place} uses '{constant}', which is no constant",
                         allowed=sorted(self.constants),
                     )
+        named = {name for _, element in places for name, _ in element.constants}
+        for name in self.constants:
+            if name in names:
+                raise InputError(f"'{name}' is a joint and a constant", remedy="Rename one")
+            if name not in named:
+                raise InputError(f"the constant '{name}' is used nowhere")
         for name in names:
             if name not in used:
                 raise InputError(f"joint '{name}' moves nothing", remedy="Use it or leave it out")
@@ -428,7 +455,8 @@ class Mechanism:
         found, gap = self.close(self.values, active, guess)
         if gap[0] > closing.CLOSED:
             raise InputError(
-                f"the loops of '{self.name}' do not close at home: the gap is {gap[0]:.3g}",
+                f"the loops of '{self.name}' do not close at home: they stay open by "
+                f"{1e3 * gap[0]:.3g} mm or mrad",
                 remedy="Check the lengths, their unit and the home positions of the joints",
             )
         return active[0], found[0]
@@ -501,8 +529,8 @@ class Mechanism:
             tried += len(active)
             closed = (gap <= closing.CLOSED) & self._inside(configurations)
             if self.passive:
-                G_a = self.gap(self.values, configurations[closed]).by_passive
-                closed[closed] = ~closing.singular(G_a)
+                inside = configurations[closed]
+                closed[closed] = ~self.nearly_singular(inside, closing.NEARLY_SINGULAR)
             found.append(configurations[closed])
             have += int(closed.sum())
             if have < tried / 100 and tried > 400:
@@ -555,7 +583,27 @@ class Mechanism:
             for joint in self.active
             if joint.kind is Joint.PRISMATIC
         ]
-        return float(sum(lengths) + sum(strokes))
+        # A tool that stands on a passive slide has no lengths of its own.
+        single = [
+            abs(parameter.value) for parameter in self.parameters if parameter.unit is Unit.METRE
+        ]
+        return float(max(sum(lengths) + sum(strokes), max(single, default=0.0)))
+
+    def nearly_singular(self, configurations: FloatArray, limit: float) -> BoolArray:
+        """Where two assemblies (nearly) meet, so that a branch cannot be told, (n,).
+
+        Lengths count in parts of the reach, so that size makes no difference.
+        """
+        slopes = self.gap(self.values, configurations, columns=NONE).by_passive
+        size = self.reach() or 1.0
+        turns = [
+            closure.kind is not ClosureKind.ROD and row > 2
+            for closure in self.closures
+            for row in closure.kind.rows
+        ]
+        rows = np.where(turns, 1.0, 1.0 / size)
+        columns = [1.0 if joint.kind is Joint.REVOLUTE else size for joint in self.passive]
+        return closing.singular(slopes * rows[:, None] * np.array(columns), limit)
 
     # -- variants -----------------------------------------------------------------------------
 

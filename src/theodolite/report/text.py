@@ -79,8 +79,11 @@ def show_mechanism(console: Console, mechanism: Mechanism) -> None:
         unit, factor, _ = _READABLE[Unit.RADIAN if joint.kind is Joint.REVOLUTE else Unit.METRE]
         low, high = joint.lower * factor, joint.upper * factor
         console.print(f"joint {joint.name}: {low:.6g} .. {high:.6g} {unit}", markup=False)
-    for joint in mechanism.passive:
-        console.print(f"joint {joint.name}: passive", markup=False)
+    for joint, at in zip(mechanism.passive, mechanism.home[1], strict=True):
+        unit, factor, _ = _READABLE[Unit.RADIAN if joint.kind is Joint.REVOLUTE else Unit.METRE]
+        console.print(
+            f"joint {joint.name}: passive, {at * factor:.6g} {unit} at home", markup=False
+        )
     for closure in mechanism.closures:
         length = ""
         if closure.length is not None:
@@ -99,6 +102,8 @@ def _sum_text(element: BodyElement) -> str:
     named = [(element.joint, element.sign)] if element.joint else []
     signs = [(name, sign) for name, sign in (*named, *element.constants)]
     text = "".join(f" {'-' if sign < 0 else '+'} {name}" for name, sign in signs)
+    if not element.free and (element.amount or not text):
+        return f"{text.strip().removeprefix('+ ')} = {element.amount * factor:.6g} {unit}".strip()
     if element.amount or not text:
         text += f" {'-' if element.amount < 0 else '+'} {abs(element.amount) * factor:.6g} {unit}"
     return text.strip().removeprefix("+ ").replace("- ", "-", 1 if text.startswith(" -") else 0)
@@ -244,10 +249,16 @@ def show_result(console: Console, result: Result) -> None:
     strong = [item for item in result.strongest_correlations(3) if abs(item[2]) > 0.9]
     for one, other, value in strong:
         console.print(f"  {one} and {other} are hard to tell apart: correlation {value:+.3f}")
+    if "normalising_length_m" in result.found:
+        length = 1e3 * result.found["normalising_length_m"]
+        console.print(
+            f"normalising length {length:.4g} mm: 1 mrad weighs as much as {length / 1e3:.4g} mm"
+        )
     if "multipliers" in result.found:
         held = result.found["multipliers"]
+        ended = "converged" if held["status"] == "converged" else "did not converge"
         console.print(
-            f"with Lagrange multipliers: {held['status']} in {held['iterations']} iterations, "
+            f"with Lagrange multipliers: {ended} in {held['iterations']} iterations, "
             f"loops open by {held['largest_gap']:.0e} at most, largest multiplier "
             f"{held['largest']:.2g}"
         )

@@ -9,6 +9,7 @@ paper's identified robot, column inverse-12 of table 1.
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -299,3 +300,34 @@ def _validation() -> list[Figure]:
             )
         )
     return found
+
+
+def plots(folder: Path) -> list[Path]:
+    """The square and the residuals of table 2, as pictures."""
+    from theodolite.report.plots import compared_bars, drawn_squares
+
+    data = measured(truth(), grid(), NOISE, np.random.default_rng(7))
+    problem, solution = calibrated(h4(), Inverse(), data)
+    robot = problem.calibrated(solution.values)
+    assert isinstance(robot, Mechanism)
+    corners = square(np.array([0.0, 0.0, -0.45, 0.0]), 0.1)
+    drawings = {"commanded": corners}
+    for name, model in (("a priori", h4()), ("identified", robot)):
+        reached = drawn(truth(), model, corners)
+        drawings[name] = reached - reached[0] + corners[0]
+    paths = [folder / "h4-square.svg", folder / "h4-residuals.svg"]
+    drawn_squares(paths[0], drawings)
+    joints = joints_at(truth(), grid())
+    after = joints_at(robot, grid()) - joints
+    before = joints_at(h4(), grid()) - joints
+    compared_bars(
+        paths[1],
+        ["q1", "q2", "q3", "q4"],
+        {
+            "a priori, paper": [0.090, 0.035, 0.073, 0.083],
+            "a priori, ours": before.mean(axis=0).tolist(),
+            "identified, ours": np.sqrt((after**2).mean(axis=0)).tolist(),
+        },
+        "mean error (rad)",
+    )
+    return paths
