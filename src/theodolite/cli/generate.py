@@ -130,7 +130,10 @@ def command(
         )
         return
     screen = console(json=False)
-    wrote = f"wrote {out}: {len(data)} configurations of {subject.name}, {way.title}"
+    count = f"{len(data)} configurations"
+    if data.pixels is not None and data.sets is not None:
+        count = f"{len(np.unique(data.sets))} pictures with {len(data)} points"
+    wrote = f"wrote {out}: {count} of {subject.name}, {way.title}"
     screen.print(wrote, markup=False)
     if save_true is not None:
         screen.print(f"wrote {save_true}: the robot that was measured", markup=False)

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 NAME = "identify"
 #: Nominal errors beyond this part of the reach mean that base or tool are elsewhere.
 ELSEWHERE = 0.05
+#: A pose that fits its joints this many times worse than usual does not belong to them.
+MISMATCHED = 10.0
 #: Beyond this part, a link or plane recording is of another robot; a tool not yet known is less.
 ANOTHER = 0.1
 
@@ -182,6 +184,8 @@ def _started(robot: Machine, data: Dataset, method: Method, start: str) -> tuple
 
     if start not in ("auto", "nominal", "locate"):
         raise InputError(f"--start {start}", allowed="auto, nominal, locate")
+    if start == "auto":
+        _check_poses(robot, data, method)
     far = ELSEWHERE * robot.reach() or float("inf")
     if method.name in ("implicit", "inverse", "camera"):
         return robot, False
@@ -214,6 +218,46 @@ def _started(robot: Machine, data: Dataset, method: Method, start: str) -> tuple
             remedy="The file may be of another robot, or its joints in another order or unit",
         )
     return placed, True
+
+
+def _check_poses(robot: Machine, data: Dataset, method: Method) -> None:
+    """Refuse poses that do not belong to their joints: out of reach, mixed up, another assembly."""
+    import numpy as np
+
+    from theodolite.errors import InputError
+    from theodolite.measure.branches import named
+    from theodolite.measure.parallel import Platform, misfit
+    from theodolite.model.mechanism import Mechanism
+
+    if method.name not in ("implicit", "inverse", "frame") or not isinstance(robot, Mechanism):
+        return
+    try:
+        Platform(robot)
+    except InputError:
+        if method.name != "frame":
+            raise
+        return
+    if data.positions is None or not len(data):
+        return
+    off = misfit(robot, data)
+    usual = float(np.median(off))
+    if usual > ELSEWHERE:
+        raise InputError(
+            f"with the nominal '{robot.name}' legs would have to be {100 * usual:.0f} % longer or "
+            "shorter (median) for joints and poses to agree",
+            where=data.name,
+            remedy="Check units, the order of the joints and where the robot file puts sensor and "
+            "target; --start nominal tries all the same",
+        )
+    wrong = np.flatnonzero(off > np.maximum(MISMATCHED * usual, ELSEWHERE / 2))
+    if len(wrong):
+        lines = wrong + 1 if data.lines is None else data.lines[wrong]
+        raise InputError(
+            f"{named(lines)}: joints and pose do not belong together: legs would have to be "
+            f"{100 * off[wrong[0]]:.0f} % longer or shorter, where {100 * usual:.1f} % is usual",
+            where=data.name,
+            remedy="The pose is out of reach, of another assembly or of another row: leave it out",
+        )
 
 
 def _check_enough(robot: Machine, data: Dataset, method: Method, *, gains: bool) -> None:

@@ -48,7 +48,8 @@ def parse_lens(text: str | None) -> Lens | None:
         values = [float(item) for item in text.replace(",", " ").split()]
     except ValueError:
         values = []
-    if not 4 <= len(values) <= 9 or min(values[:2]) <= 0:
+    finite = all(abs(value) < 1e9 for value in values)
+    if not 4 <= len(values) <= 9 or not finite or min(values[:2]) <= 0:
         raise InputError(f"--lens: {text!r}", allowed="4 to 9 numbers: fx,fy,cx,cy,k1,k2,p1,p2,k3")
     return Lens(*values)
 
@@ -104,16 +105,16 @@ def from_pictures(
     good = [(row, detection) for row, detection in enumerate(seen) if detection is not None]
     given = parse_lens(lens)
     prior = None
-    noise = 0.1
+    own = _lens_pictures(lens_images, target, warn)
+    _check_sizes([*own, *(detection for _, detection in good)])
     if given is None:
-        own = _lens_pictures(lens_images, target, warn)
         if pixels and own:
             # What is known of the lens beforehand; the pictures of the robot count only once.
             calibrated = calibrate_lens(own, target)
             prior = calibrated.covariance
         else:
             calibrated = calibrate_lens([*own, *(detection for _, detection in good)], target)
-        given, noise = calibrated.lens, calibrated.rms
+        given = calibrated.lens
     camera = Camera(given, mount=mount, size=good[0][1].size, target=target.points, prior=prior)
     if pixels:
         rows = np.concatenate([np.full(len(d.ids), row) for row, d in good])
@@ -129,6 +130,8 @@ def from_pictures(
     poses = [seen_pose(detection, target, given) for _, detection in good]
     turned = np.array([pose.rotation for pose in poses])
     shifts = np.array([pose.position for pose in poses])
+    # The scatter of the marks about the poses is the noise of the pixels.
+    noise = np.sqrt(np.mean([pose.rms**2 for pose in poses]))
     covariances = noise**2 * np.array([pose.covariance for pose in poses])
     if mount == "hand":
         turned, shifts, covariances = _inverted(turned, shifts, covariances)
@@ -137,6 +140,19 @@ def from_pictures(
         replace(kept, positions=shifts[:, None], rotations=turned, covariances=covariances),
         camera,
     )
+
+
+def _check_sizes(seen: list[Detection]) -> None:
+    from theodolite.errors import InputError
+
+    for detection in seen:
+        if detection.size != seen[0].size:
+            wide, high = seen[0].size
+            raise InputError(
+                f"{detection.name} has {detection.size[0]} x {detection.size[1]} pixels, "
+                f"{seen[0].name} {wide} x {high}",
+                remedy="All pictures must come from one camera with one setting",
+            )
 
 
 def _inverted(turned: Any, shifts: Any, covariances: Any) -> tuple[Any, Any, Any]:

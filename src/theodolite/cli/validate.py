@@ -20,6 +20,7 @@ from theodolite.cli.options import (
     print_json,
     robot_named,
 )
+from theodolite.cli.pictures import LensOption, MountOption, camera_from
 
 NAME = "validate"
 
@@ -35,6 +36,8 @@ def command(
         str | None,
         typer.Option(metavar="ROBOT", help="Compare with this robot, base and tool fitted."),
     ] = None,
+    lens: LensOption = None,
+    mount: MountOption = "ground",
     plane: PlaneOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
@@ -61,7 +64,8 @@ def command(
         ignore_limits=ignore_limits,
         plane=plane,
     )
-    way = method_from(method or method_for(recorded), plane)
+    name = method or method_for(recorded)
+    way = camera_from(lens, mount) if name == "camera" else method_from(name, plane)
     found = summary(subject, recorded, way)
     compared = {subject.name: found}
     better = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from theodolite.arrays import BoolArray, FloatArray, IntArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.model import closing
 from theodolite.model.conventions import Joint
@@ -59,7 +59,7 @@ def branched(
     doubtful = mechanism.nearly_singular(configurations, MEETING) & (gap <= closing.CLOSED)
     if doubtful.any():
         raise InputError(
-            f"{_named(lines[doubtful])}: two assemblies of '{mechanism.name}' meet there, so it "
+            f"{named(lines[doubtful])}: two assemblies of '{mechanism.name}' meet there, so it "
             "cannot be said which one was measured",
             where=where,
             remedy="Leave these configurations out",
@@ -81,7 +81,7 @@ def _refuse_open(
     possible = [len(_other_assemblies(mechanism, row)) > 0 for row in active[:LOOKS]]
     if all(possible) and given:
         raise InputError(
-            f"{_named(lines)}: from the guesses given there the loops of '{mechanism.name}' do not "
+            f"{named(lines)}: from the guesses given there the loops of '{mechanism.name}' do not "
             "close, although assemblies exist",
             where=where,
             remedy="Correct the columns of the passive joints, or leave them out",
@@ -89,7 +89,7 @@ def _refuse_open(
     if all(possible):
         columns = " ".join(_column(mechanism, index) for index in range(len(mechanism.passive)))
         raise InputError(
-            f"{_named(lines)}: the loops of '{mechanism.name}' close, but not on the way from its "
+            f"{named(lines)}: the loops of '{mechanism.name}' close, but not on the way from its "
             "home assembly, so the branch is ambiguous",
             where=where,
             remedy=f"Add columns {columns} that say about where the passive joints are",
@@ -97,7 +97,7 @@ def _refuse_open(
     beyond = np.ones(len(lines), dtype=bool)
     beyond[: len(possible)] = ~np.array(possible)
     raise InputError(
-        f"{_named(lines[beyond])}: the loops of '{mechanism.name}' cannot close there; the first "
+        f"{named(lines[beyond])}: the loops of '{mechanism.name}' cannot close there; the first "
         f"stays open by {1e3 * gap[beyond][0]:.3g} mm or mrad",
         where=where,
         remedy="Check the readings, their unit and the robot's lengths, or leave the rows out",
@@ -129,11 +129,12 @@ def _check_guesses(
     row, joint = (int(index) for index in np.argwhere(far)[0])
     unit, factor = ("deg", 180 / np.pi) if turning[joint] else ("mm", 1e3)
     raise InputError(
-        f"{_named(lines[far.any(axis=1)])}: column {_column(mechanism, joint)} says "
+        f"{named(lines[far.any(axis=1)])}: column {_column(mechanism, joint)} says "
         f"{guess[row, joint] * factor:.4g} {unit}, but the assembly found from there has it at "
         f"{passive[row, joint] * factor:.4g} {unit}",
         where=where,
-        remedy="Correct the guesses: they choose the branch and must be roughly right",
+        remedy="Correct the guesses, which choose the branch and must be roughly right, or the "
+        "unit or order of the joints",
     )
 
 
@@ -159,7 +160,7 @@ def _check_positions(
     if wrong:
         wrong.sort()
         raise InputError(
-            f"{_named(lines[wrong])}: the position fits another assembly branch of "
+            f"{named(lines[wrong])}: the position fits another assembly branch of "
             f"'{mechanism.name}' than the one given",
             where=where,
             remedy="Give the guesses of the passive joints there, or correct them",
@@ -183,7 +184,8 @@ def _column(mechanism: Mechanism, index: int) -> str:
     return f"{joint.name}_{'deg' if joint.kind is Joint.REVOLUTE else 'mm'}"
 
 
-def _named(lines: IntArray | Sequence[int] | BoolArray) -> str:
+def named(lines: IntArray | Sequence[int]) -> str:
+    """Lines of a file in words, the first of many."""
     numbers = [str(int(line)) for line in lines]
     more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""
     return f"line{'s' if len(numbers) > 1 else ''} {', '.join(numbers[:NAMED])}{more}"

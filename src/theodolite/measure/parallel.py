@@ -292,12 +292,12 @@ class ParallelProblem(GeometricProblem, ABC):
         """By how much the joints would have to move to agree with the poses."""
         full = self.full_values(values)
         turning = self._motor_noise_kind()
-        found: dict[str, list[FloatArray]] = {}
+        found: dict[str, list[FloatArray]] = {kind: [np.empty(0)] for kind in turning}
         for rows in slices(len(self.data)):
             at = self.psi(full, rows, self._measured(rows), self.placed(full, rows))
             off = np.einsum("nij,nj->ni", closing.pseudo_inverse(at.by_joints), at.psi)
             for kind, columns in turning.items():
-                found.setdefault(kind, []).append(np.linalg.norm(off[:, columns], axis=1))
+                found[kind].append(np.linalg.norm(off[:, columns], axis=1))
         return {kind: np.concatenate(parts) for kind, parts in found.items()}
 
     def _motor_noise_kind(self) -> dict[str, list[int]]:
@@ -350,6 +350,23 @@ class InverseProblem(ParallelProblem):
         """The joints nearest to the measured ones that close the legs there."""
         values = full[: len(self.mechanism.parameters)]
         return inverse_joints(self.mechanism, values, coordinates, self._measured(rows))
+
+
+def misfit(robot: Mechanism, data: Dataset) -> FloatArray:
+    """By how much legs would have to be longer for joints and poses to agree, (n,), metres.
+
+    Of the nominal robot, as part of the legs' own length: small where nothing is wrong.
+    """
+    problem = ImplicitProblem(robot, data, Noise())
+    full = problem.full_values(np.array([p.value for p in problem.parameters]))
+    active, passive = (part[None] for part in robot.home)
+    legs = robot.leg_lengths(np.concatenate([active, passive], axis=1))[0]
+    found = []
+    for rows in slices(len(data)):
+        both = np.concatenate([problem._measured(rows), problem.placed(full, rows)], axis=1)
+        gap = robot.gap(full[: len(robot.parameters)], both, columns=NONE).gap
+        found.append(np.abs(gap / legs).max(axis=1))
+    return np.concatenate(found)
 
 
 def inverse_joints(

@@ -430,6 +430,17 @@ class Mechanism:
             return motion.position, by_values, motion.position_basis_jacobian()
         return closing.frame_gap(motion, closure.kind.rows, columns)
 
+    def leg_lengths(self, joints: FloatArray) -> FloatArray:
+        """Size of every closure equation's own length: of rods theirs, else the reach, (n, m)."""
+        basis = self.basis(joints)
+        sizes = [
+            self._rod_lengths[closure.name].motion(self.values, basis).position[:, :1]
+            if closure.length is not None
+            else np.full((len(joints), len(closure.kind.rows)), self.reach())
+            for closure in self.closures
+        ]
+        return np.concatenate(sizes, axis=1)
+
     def close(
         self, values: FloatArray, active: FloatArray, guess: FloatArray
     ) -> tuple[FloatArray, FloatArray]:

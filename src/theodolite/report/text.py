@@ -212,6 +212,8 @@ def show_errors(console: Console, title: str, columns: Mapping[str, Errors]) -> 
         for label, attribute in (("mean", "mean"), ("rms", "rms"), ("max", "maximum")):
             cells = [
                 f"{getattr(errors[quantity], attribute) * factor:.4g}"
+                if quantity in errors
+                else "-"
                 for errors in columns.values()
             ]
             table.add_row(f"{quantity} {label} ({unit})", *cells)

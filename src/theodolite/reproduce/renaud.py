@@ -109,7 +109,9 @@ def calibrated(
     nominal: Mechanism, method: Method, data: Dataset, noise: Noise = NOISE
 ) -> tuple[CalibrationProblem, Solution]:
     problem = method.problem(nominal, data, noise=noise)
-    return problem, solve(problem)
+    # Each method by itself, from the a priori values.
+    start = np.array([parameter.value for parameter in problem.parameters])
+    return problem, solve(problem, start=start)
 
 
 def target_error(one: Machine, other: Machine, motors: FloatArray) -> float:

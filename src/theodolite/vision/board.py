@@ -60,6 +60,8 @@ class Board:
             )
         if kind == "charuco" and board.marker >= board.square:
             raise InputError("--board: a marker must be smaller than its square", allowed=ALLOWED)
+        if kind == "charuco":
+            board.check_markers()
         return board
 
     @property
@@ -76,6 +78,16 @@ class Board:
         return np.column_stack(
             [self.square * x.ravel() + shift, self.square * y.ravel() + shift, np.zeros(x.size)]
         )
+
+    def check_markers(self) -> None:
+        """Refuse dictionaries that do not exist or have too few markers."""
+        needed = self.columns * self.rows // 2
+        words = self.dictionary.rsplit("_", 1)
+        self.charuco  # noqa: B018  the name of the dictionary is checked on the way
+        if words[-1].isdigit() and int(words[-1]) < needed:
+            raise InputError(
+                f"--board: {self.dictionary} has {words[-1]} markers, the board needs {needed}"
+            )
 
     @cached_property
     def charuco(self) -> Any:
