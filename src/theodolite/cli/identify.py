@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 NAME = "identify"
 #: Nominal errors beyond this part of the reach mean that base or tool are elsewhere.
 ELSEWHERE = 0.05
+#: Legs that are off by more than this part of their length in the median are of another robot.
+FOREIGN = 0.08
 #: A pose that fits its joints this many times worse than usual does not belong to them.
 MISMATCHED = 10.0
 #: Beyond this part, a link or plane recording is of another robot; a tool not yet known is less.
@@ -241,7 +243,7 @@ def _check_poses(robot: Machine, data: Dataset, method: Method) -> None:
         return
     off = misfit(robot, data)
     usual = float(np.median(off))
-    if usual > ELSEWHERE:
+    if usual > FOREIGN:
         raise InputError(
             f"with the nominal '{robot.name}' legs would have to be {100 * usual:.0f} % longer or "
             "shorter (median) for joints and poses to agree",

@@ -30,6 +30,12 @@ class Unit(Enum):
     ONE = "1"
     PER_METRE = "1/m"
     PIXEL = "px"
+    MASS = "kg"
+    MOMENT = "kg m"
+    INERTIA = "kg m2"
+    TORQUE = "N m"
+    VISCOUS = "N m s/rad"
+    STIFFNESS = "N m/rad"
 
 
 @dataclass(frozen=True)
