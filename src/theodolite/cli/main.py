@@ -13,6 +13,7 @@ import theodolite
 from theodolite.cli import (
     check,
     demo,
+    dynamics,
     generate,
     identifiable,
     identify,
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 for verb in (robots, new, check, identifiable, generate, identify, validate, reproduce, demo):
     app.command(verb.NAME)(verb.command)
+app.add_typer(dynamics.app, name=dynamics.NAME)
 
 
 def _version(wanted: bool) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.io.cells import header, row
-from theodolite.io.columns import MAY_BE_BLANK, QUATERNION, Columns, is_joint
+from theodolite.io.columns import MAY_BE_BLANK, QUATERNION, Columns, Table, is_joint
 from theodolite.io.units import ANGLES, LENGTHS
 from theodolite.io.writing import read_text, write_text
 from theodolite.measure.branches import branched
@@ -66,6 +66,11 @@ def read_measurements(
     data = _joined(parts, paths)
     _check_needs(data, robot, needs)
     return data
+
+
+def read_table(path: Path, columns: Sequence[str] | None, ignore: Sequence[str]) -> Table:
+    """A file's numbers, before their meaning."""
+    return _Table.read(path, columns, ignore)
 
 
 def _apart(parts: list[Dataset]) -> list[Dataset]:
