@@ -23,11 +23,12 @@ lint: $(VENV)/.tested
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
-bench: $(BENCH)/.installed
+bench: $(BENCH)/.installed $(VENV)/.tested
 	$(BENCH)/bin/python bench/calibration.py
 	$(BENCH)/bin/python bench/elimination.py
 	$(BENCH)/bin/python bench/loops.py
 	$(BENCH)/bin/python bench/parallel.py
+	$(VENV)/bin/python bench/dynamics.py
 	$(BENCH)/bin/python bench/startup.py
 
 $(VENV)/bin/python:

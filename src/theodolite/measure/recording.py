@@ -22,6 +22,8 @@ KEPT = 0.999
 RESERVE = 5.0
 #: The cut-off proposed is within these, Hz, and below this part of the sampling frequency.
 SLOWEST, HIGHEST_PART = 3.0, 0.2
+#: Periods of the cut-off that are left out at both ends.
+EDGE = 4.0
 #: A recording shorter than this many periods of the cut-off cannot be filtered.
 FEWEST_PERIODS = 10
 #: A robot is under way from this part of its usual highest speed; slower, stiction rules.
@@ -139,7 +141,7 @@ def filtered(recording: Recording, *, cutoff: float | None = None) -> Filtered:
     qdd = np.gradient(qd, 1.0 / rate, axis=0) if even.qdd is None else smooth(even.qdd)
     torques = smooth(even.torques)
     # Filters and differences are wrong at the ends.
-    edge = int(np.ceil(rate / cutoff))
+    edge = int(np.ceil(EDGE * rate / cutoff))
     decimation = max(1, int(rate / (5.0 * cutoff)))
     keep = slice(edge, len(q) - edge, decimation)
     return Filtered(
@@ -154,7 +156,9 @@ def _even(recording: Recording) -> Recording:
     def resampled(table: FloatArray | None) -> FloatArray | None:
         if table is None:
             return None
-        return np.column_stack([np.interp(times, recording.times, column) for column in table.T])
+        from scipy.interpolate import CubicSpline
+
+        return np.asarray(CubicSpline(recording.times, table)(times))
 
     q, torques = resampled(recording.q), resampled(recording.torques)
     assert q is not None and torques is not None
