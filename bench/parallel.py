@@ -14,7 +14,7 @@ from scipy.optimize import least_squares
 import theodolite as th
 from theodolite.identification.solver import solve
 from theodolite.identification.threads import single_thread
-from theodolite.measure.geometric import slices
+from theodolite.measure.slicing import slices
 
 POSES = 10_000
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.identification.test_dynamic import GAINS, simulated
+from tests.inertial.test_identify import GAINS, simulated
 
 
 def test_identifiable_prints_the_relations(theodolite) -> None:

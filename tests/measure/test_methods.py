@@ -91,12 +91,12 @@ def test_blocks_do_not_change_the_problem(name: str, monkeypatch: pytest.MonkeyP
     """The same triangular factor, up to signs, whatever the block size."""
     from theodolite.identification.loss import Loss
     from theodolite.identification.reduction import reduce
-    from theodolite.measure import geometric, link
+    from theodolite.measure import link, slicing
 
     problem = off_data(method_named(name), th.Noise())
     values = np.array([parameter.value for parameter in problem.parameters])
     whole = reduce(problem, values, Loss())
-    monkeypatch.setattr(geometric.slices, "__defaults__", (2,))
+    monkeypatch.setattr(slicing.slices, "__defaults__", (2,))
     monkeypatch.setattr(link, "BLOCK", 3)
     pieces = reduce(problem, values, Loss())
     np.testing.assert_allclose(

@@ -23,7 +23,7 @@ from theodolite.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from theodolite.identification.dynamic import Dynamic
+    from theodolite.inertial.identify import Dynamic
     from theodolite.measure.recording import Filtered
     from theodolite.model.dynamics import Dynamics
 
@@ -116,7 +116,7 @@ def identify(
     from json import dumps
 
     from theodolite.errors import InputError
-    from theodolite.identification import dynamic
+    from theodolite.inertial import identify as dynamic
     from theodolite.io.writing import check_writable, write_text
 
     ways = ("ordinary", "weighted", "essential", "consistent")

@@ -21,11 +21,12 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.errors import InputError, UnreachableError
 from theodolite.measure.configurations import PoseGoal, satisfy, within_limits
 from theodolite.measure.dataset import Dataset
-from theodolite.measure.geometric import GeometricProblem, slices
+from theodolite.measure.geometric import GeometricProblem
 from theodolite.measure.lens import NAMES, Lens, projected
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
+from theodolite.measure.slicing import slices
 from theodolite.model import rotations
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Group, Parameter, Unit

@@ -13,11 +13,12 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.measure.dataset import Dataset
-from theodolite.measure.geometric import GeometricProblem, slices
+from theodolite.measure.geometric import GeometricProblem
 from theodolite.measure.loop import LoopProblem
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
+from theodolite.measure.slicing import slices
 from theodolite.model import rotations
 from theodolite.model.machine import Machine, Tip
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from theodolite.arrays import FloatArray, IntArray
+from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.loop import LoopProblem
@@ -15,9 +15,6 @@ from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block, Problem
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Parameter
-
-#: Configurations per block: large enough for speed, small enough to stay near the cache.
-BLOCK = 2048
 
 
 class GeometricProblem:
@@ -126,16 +123,3 @@ class GeometricProblem:
         by_motor = self.robot.to_motors(derivative) * self._motor_noise
         covariance = by_motor @ by_motor.transpose(0, 2, 1) + np.diag(sigmas**2)
         return np.linalg.inv(np.linalg.cholesky(covariance))
-
-
-def slices(rows: int, size: int = BLOCK) -> Iterator[slice]:
-    """Consecutive pieces of at most ``size`` rows."""
-    for start in range(0, rows, size):
-        yield slice(start, min(start + size, rows))
-
-
-def spread(rows: int, count: int) -> IntArray:
-    """At most ``count`` row numbers, evenly spread."""
-    if rows <= count:
-        return np.arange(rows)
-    return np.unique(np.linspace(0, rows - 1, count).astype(np.intp))

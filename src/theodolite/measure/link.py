@@ -29,10 +29,11 @@ from theodolite.measure.configurations import (
     within_limits,
 )
 from theodolite.measure.dataset import Dataset
-from theodolite.measure.geometric import BLOCK, GeometricProblem, slices, spread
+from theodolite.measure.geometric import GeometricProblem
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
+from theodolite.measure.slicing import BLOCK, slices, spread
 from theodolite.model import rotations
 from theodolite.model.machine import Machine, Tip
 

@@ -18,15 +18,13 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.measure.problem import Linearized
+from theodolite.measure.slicing import slices
 from theodolite.model import rotations
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import Parameter
 
 if TYPE_CHECKING:
     from theodolite.measure.geometric import GeometricProblem
-
-#: Measurements taken at a time.
-BLOCK = 2048
 
 
 class LoopProblem:
@@ -60,8 +58,7 @@ class LoopProblem:
         self._sigmas = np.repeat(sizes, 3)
 
     def slices(self) -> Iterator[slice]:
-        for start in range(0, len(self._active), BLOCK):
-            yield slice(start, start + BLOCK)
+        return slices(len(self._active))
 
     def linearized(self, values: FloatArray, passive: FloatArray, rows: slice) -> Linearized:
         """Errors and gaps of some measurements, with derivatives by constants and joints."""

@@ -28,10 +28,11 @@ from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InfeasibleError, InputError
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.frame import Frame
-from theodolite.measure.geometric import GeometricProblem, slices, spread
+from theodolite.measure.geometric import GeometricProblem
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
+from theodolite.measure.slicing import slices, spread
 from theodolite.model import closing
 from theodolite.model.bodies import WORLD
 from theodolite.model.chain import Chain

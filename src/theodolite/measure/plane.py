@@ -25,10 +25,11 @@ from theodolite.measure.configurations import (
     within_limits,
 )
 from theodolite.measure.dataset import Dataset
-from theodolite.measure.geometric import GeometricProblem, slices, spread
+from theodolite.measure.geometric import GeometricProblem
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
+from theodolite.measure.slicing import slices, spread
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Group, Parameter, Unit
 

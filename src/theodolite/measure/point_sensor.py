@@ -24,10 +24,11 @@ from theodolite.errors import InputError, UnreachableError
 from theodolite.measure.configurations import satisfy, within_limits
 from theodolite.measure.dataset import Dataset
 from theodolite.measure.fixture import FixtureProblem, Touches, touch_rows
-from theodolite.measure.geometric import GeometricProblem, slices
+from theodolite.measure.geometric import GeometricProblem
 from theodolite.measure.method import Gauge
 from theodolite.measure.noise import Noise
 from theodolite.measure.problem import Block
+from theodolite.measure.slicing import slices
 from theodolite.model import rotations
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.twists import skews

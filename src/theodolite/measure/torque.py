@@ -12,8 +12,8 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
-from theodolite.measure.geometric import slices
 from theodolite.measure.problem import Block
+from theodolite.measure.slicing import slices
 from theodolite.model.dynamics import INERTIAL, Drive, Dynamics, State
 from theodolite.model.parameters import Group, Parameter, Unit
 

@@ -10,7 +10,7 @@ import pytest
 import theodolite as th
 from theodolite.errors import InputError
 from theodolite.identification.base_parameters import base_parameters, base_values
-from theodolite.identification.dynamic import (
+from theodolite.inertial.identify import (
     FRICTION,
     consistent,
     essential,

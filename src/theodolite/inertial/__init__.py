@@ -1,0 +1,1 @@
+"""Inertial and drive parameters from torques: built on identification as the verbs are."""
