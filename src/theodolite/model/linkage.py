@@ -1,0 +1,432 @@
+"""The structure of a mechanism: a tree of bodies with closures, its parameters and its chains.
+
+Everett's open chain ``To`` [Everett1988, 2.3.1] is the path from the world to the tool; each of his
+closed chains ``Tc = I`` is the path between the two ends of a closure. A parameter of a body
+appears in every path that passes through it, and a named constant wherever it is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self
+
+from theodolite.arrays import FloatArray, frozen
+from theodolite.errors import InputError
+from theodolite.model.bodies import WORLD, Body, BodyElement, Closure, MechanismJoint
+from theodolite.model.chain import Chain
+from theodolite.model.conventions import Joint
+from theodolite.model.elements import ONE, Element, Term
+from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
+
+
+@dataclass(frozen=True, eq=False)
+class Linkage:
+    """What a mechanism consists of: bodies, joints, closures and their parameters."""
+
+    name: str
+    bodies: tuple[Body, ...]
+    tool: str
+    closures: tuple[Closure, ...]
+    active: tuple[MechanismJoint, ...]
+    passive: tuple[MechanismJoint, ...] = ()
+    constants: Mapping[str, float] = field(default_factory=dict)
+    #: Priorities by parameter name that replace the default rules; 0 means never identify.
+    priorities: Mapping[str, int] = field(default_factory=dict)
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        seen = {WORLD}
+        for body in self.bodies:
+            if body.name in seen:
+                raise InputError(f"there are two bodies '{body.name}'")
+            if body.parent not in seen:
+                raise InputError(
+                    f"body '{body.name}' stands on '{body.parent}', which is not above it",
+                    allowed=sorted(seen),
+                )
+            seen.add(body.name)
+        for what, name in [
+            ("the tool is", self.tool),
+            *((f"closure '{c.name}' ends at", end) for c in self.closures for end in c.ends),
+        ]:
+            if name not in seen:
+                raise InputError(f"{what} '{name}', which is no body", allowed=sorted(seen))
+        self._check_closures()
+        self._check_joints()
+        if not self.active:
+            raise InputError("no joint is measured", remedy="Say which joints are, in 'joints'")
+        if self.equations < len(self.passive):
+            raise InputError(
+                f"{self.equations} closure equations cannot place {len(self.passive)} passive "
+                "joints",
+                remedy="Measure more joints or add a closure",
+            )
+        self.parameters  # noqa: B018  the units of named constants are checked on the way
+
+    def _check_closures(self) -> None:
+        names = [closure.name for closure in self.closures]
+        for closure in self.closures:
+            if names.count(closure.name) > 1:
+                raise InputError(f"there are two closures '{closure.name}'")
+            if closure.ends[0] == closure.ends[1]:
+                raise InputError(f"closure '{closure.name}' holds '{closure.ends[0]}' to itself")
+        for joint in self.passive:
+            if not any(self.involves(closure, joint.name) for closure in self.closures):
+                raise InputError(
+                    f"no closure places the passive joint '{joint.name}'",
+                    remedy="Measure it, or add a closure whose loop it is in",
+                )
+
+    def involves(self, closure: Closure, joint: str) -> bool:
+        """Does a joint move a closure?"""
+        if closure.length is not None and closure.length.joint == joint:
+            return True
+        return any(e.joint == joint for body in self.path(*closure.ends) for e in body.elements)
+
+    def _check_joints(self) -> None:
+        names = [joint.name for joint in (*self.active, *self.passive)]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"there are two joints '{name}'")
+        places = [(f"body '{b.name}'", element) for b in self.bodies for element in b.elements]
+        places += [(f"closure '{c.name}'", c.length) for c in self.closures if c.length is not None]
+        used = {element.joint for _, element in places}
+        for place, element in places:
+            if element.joint is not None and element.joint not in names:
+                raise InputError(
+                    f"{place} is moved by '{element.joint}', which is no joint", allowed=names
+                )
+            for constant, _ in element.constants:
+                if constant not in self.constants:
+                    raise InputError(
+                        f"{place} uses '{constant}', which is no constant",
+                        allowed=sorted(self.constants),
+                    )
+        named = {name for _, element in places for name, _ in element.constants}
+        for name in self.constants:
+            if name in names:
+                raise InputError(f"'{name}' is a joint and a constant", remedy="Rename one")
+            if name not in named:
+                raise InputError(f"the constant '{name}' is used nowhere")
+        for name in names:
+            if name not in used:
+                raise InputError(f"joint '{name}' moves nothing", remedy="Use it or leave it out")
+
+    @property
+    def joints(self) -> int:
+        """How many joints are measured."""
+        return len(self.active)
+
+    @property
+    def joint_types(self) -> tuple[Joint, ...]:
+        return tuple(joint.kind for joint in self.active)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return tuple(joint.name for joint in self.active)
+
+    @property
+    def lower(self) -> FloatArray:
+        return frozen([joint.lower for joint in self.active])
+
+    @property
+    def upper(self) -> FloatArray:
+        return frozen([joint.upper for joint in self.active])
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        return ("",)
+
+    @property
+    def equations(self) -> int:
+        """How many equations the closures give for each configuration."""
+        return sum(len(closure.kind.rows) for closure in self.closures)
+
+    @property
+    def redundant(self) -> bool:
+        """Are there more closure equations than passive joints, as in a planar loop in space?"""
+        return self.equations > len(self.passive)
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Free amounts (``A1.Tx``), named constants, lengths of rods, and gains (``t1.K``)."""
+        found = [
+            Parameter(
+                self._symbols[body.name, index],
+                element.amount,
+                Unit.RADIAN if element.rotation else Unit.METRE,
+                self._groups[body.name, index],
+                place,
+                index,
+                offset=element.joint is not None,
+            )
+            for place, body in enumerate(self.bodies)
+            for index, element in enumerate(body.elements)
+            if element.free
+        ]
+        place = len(self.bodies)
+        found += [
+            Parameter(
+                name,
+                value,
+                self._constant_unit(name),
+                self._constant_group(name),
+                place,
+                0,
+                offset=self._shifts_a_joint(name),
+            )
+            for name, value in self.constants.items()
+        ]
+        found += [
+            Parameter(
+                f"{closure.name}.length",
+                closure.length.amount,
+                Unit.METRE,
+                Group.ARM,
+                place,
+                1,
+                offset=closure.length.joint is not None,
+            )
+            for closure in self.closures
+            if closure.length is not None and closure.length.free
+        ]
+        found += [
+            Parameter(f"{joint.name}.K", joint.gain, Unit.ONE, Group.ARM, place, GAIN_COLUMN)
+            for joint in self.active
+        ]
+        return tuple(found)
+
+    def _constant_unit(self, name: str) -> Unit:
+        turned = {
+            element.rotation
+            for body in self.bodies
+            for element in body.elements
+            if name in dict(element.constants)
+        } | {
+            False
+            for closure in self.closures
+            if closure.length is not None and name in dict(closure.length.constants)
+        }
+        if len(turned) > 1:
+            raise InputError(f"the constant '{name}' is a length here and an angle there")
+        return Unit.RADIAN if turned == {True} else Unit.METRE
+
+    def _constant_group(self, name: str) -> Group:
+        """Where a constant is used; the arm's, unless only base or only tool have it."""
+        groups = {
+            self._groups[body.name, index]
+            for body in self.bodies
+            for index, element in enumerate(body.elements)
+            if name in dict(element.constants)
+        }
+        return groups.pop() if len(groups) == 1 else Group.ARM
+
+    def _shifts_a_joint(self, name: str) -> bool:
+        uses = [
+            element
+            for body in self.bodies
+            for element in body.elements
+            if name in dict(element.constants)
+        ]
+        return bool(uses) and all(element.joint is not None for element in uses)
+
+    @cached_property
+    def _symbols(self) -> dict[tuple[str, int], str]:
+        """Names of the elements: ``A1.Tx``, and ``A1.Txb`` for the second of its kind."""
+        names = {}
+        for body in self.bodies:
+            stems: list[str] = []
+            for index, element in enumerate(body.elements):
+                stem = f"{'R' if element.rotation else 'T'}{'xyz'[element.axis]}"
+                repeats = stems.count(stem)
+                stems.append(stem)
+                letter = "" if not repeats else chr(ord("a") + repeats)
+                names[body.name, index] = f"{body.name}.{stem}{letter}"
+        return names
+
+    @cached_property
+    def _groups(self) -> dict[tuple[str, int], Group]:
+        """Base: on the way to the tool before any joint. Tool: after all joints, in no loop."""
+        groups = {
+            (body.name, index): Group.ARM
+            for body in self.bodies
+            for index in range(len(body.elements))
+        }
+        way = [
+            (body.name, index, element.joint is not None)
+            for body in self._path(WORLD, self.tool)[1]
+            for index, element in enumerate(body.elements)
+        ]
+        moving = [place for place, (*_, moves) in enumerate(way) if moves]
+        first, last = (moving[0], moving[-1]) if moving else (len(way), len(way))
+        looped = {body.name for c in self.closures for side in self._path(*c.ends) for body in side}
+        for place, (body, index, _) in enumerate(way):
+            if place < first:
+                groups[body, index] = Group.BASE
+            elif place > last and body not in looped:
+                groups[body, index] = Group.TOOL
+        return groups
+
+    @cached_property
+    def values(self) -> FloatArray:
+        return frozen([parameter.value for parameter in self.parameters])
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {parameter.name: index for index, parameter in enumerate(self.parameters)}
+
+    def _path(self, one: str, other: str) -> tuple[list[Body], list[Body]]:
+        """Bodies from one body up to the common ancestor, and from there down to the other."""
+        bodies = {body.name: body for body in self.bodies}
+
+        def ancestors(name: str) -> list[Body]:
+            found = []
+            while name != WORLD:
+                found.append(bodies[name])
+                name = bodies[name].parent
+            return found
+
+        up, down = ancestors(one), ancestors(other)
+        while up and down and up[-1] is down[-1]:
+            up.pop()
+            down.pop()
+        return up, down[::-1]
+
+    def path(self, one: str, other: str) -> list[Body]:
+        """Bodies that are passed from one body to another."""
+        up, down = self._path(one, other)
+        return [*up, *down]
+
+    def chain(self, one: str, other: str) -> Chain:
+        """The chain from one body to another, over all parameters and joints."""
+        up, down = self._path(one, other)
+        tape = [
+            self._element(element, self._symbols[body.name, index], -1)
+            for body in up
+            for index, element in reversed(list(enumerate(body.elements)))
+        ]
+        tape += [
+            self._element(element, self._symbols[body.name, index], 1)
+            for body in down
+            for index, element in enumerate(body.elements)
+        ]
+        return self._compiled(tape)
+
+    def _compiled(self, tape: list[Element]) -> Chain:
+        joints = len(self.active) + len(self.passive)
+        return Chain(tape, parameters=len(self.parameters), basis=1 + joints)
+
+    def _element(self, element: BodyElement, name: str, way: int) -> Element:
+        terms = []
+        if element.free:
+            terms.append(Term(self._places[name], ONE, float(way)))
+        elif element.amount or not (element.joint or element.constants):
+            terms.append(Term(None, ONE, way * element.amount))
+        terms += [
+            Term(self._places[name], ONE, float(way * sign)) for name, sign in element.constants
+        ]
+        if element.joint is not None:
+            names = [joint.name for joint in (*self.active, *self.passive)]
+            place = names.index(element.joint)
+            gain = self._places[f"{element.joint}.K"] if place < len(self.active) else None
+            terms.append(Term(gain, 1 + place, float(way * element.sign)))
+        return Element(element.rotation, element.axis, tuple(terms))
+
+    @cached_property
+    def tool_chain(self) -> Chain:
+        return self.chain(WORLD, self.tool)
+
+    @cached_property
+    def _closure_chains(self) -> tuple[Chain, ...]:
+        return tuple(self.chain(*closure.ends) for closure in self.closures)
+
+    @cached_property
+    def _rod_lengths(self) -> dict[str, Chain]:
+        return {
+            closure.name: self._compiled(
+                [self._element(closure.length, f"{closure.name}.length", 1)]
+            )
+            for closure in self.closures
+            if closure.length is not None
+        }
+
+    def rod_length(self, closure: Closure) -> Chain:
+        """A shift along x by the length of a rod."""
+        return self._rod_lengths[closure.name]
+
+    def reach(self) -> float:
+        """An upper bound of how far the tool is from where it stands, in metres."""
+        lengths = [
+            abs(element.amount) + sum(abs(self.constants[name]) for name, _ in element.constants)
+            for body in self._path(WORLD, self.tool)[1]
+            for element in body.elements
+            if not element.rotation
+        ]
+        strokes = [
+            max(abs(joint.lower), abs(joint.upper))
+            for joint in self.active
+            if joint.kind is Joint.PRISMATIC
+        ]
+        # A tool that stands on a passive slide has no lengths of its own.
+        single = [
+            abs(parameter.value) for parameter in self.parameters if parameter.unit is Unit.METRE
+        ]
+        return float(max(sum(lengths) + sum(strokes), max(single, default=0.0)))
+
+    def with_values(self, values: FloatArray | Mapping[str, float]) -> Self:
+        """The same mechanism with other parameter values, all of them or some by name."""
+        if not isinstance(values, Mapping):
+            names = [parameter.name for parameter in self.parameters]
+            values = dict(zip(names, map(float, values), strict=True))
+        unknown = set(values) - set(self._places)
+        if unknown:
+            raise InputError(
+                f"'{self.name}' has no parameter {', '.join(sorted(unknown))}",
+                allowed=list(self._places),
+            )
+        bodies = tuple(
+            replace(
+                body,
+                elements=tuple(
+                    replace(element, amount=values[name])
+                    if element.free and (name := self._symbols[body.name, index]) in values
+                    else element
+                    for index, element in enumerate(body.elements)
+                ),
+            )
+            for body in self.bodies
+        )
+        return replace(
+            self,
+            bodies=bodies,
+            constants={name: values.get(name, value) for name, value in self.constants.items()},
+            closures=tuple(
+                replace(closure, length=replace(closure.length, amount=values[name]))
+                if closure.length is not None and (name := f"{closure.name}.length") in values
+                else closure
+                for closure in self.closures
+            ),
+            active=tuple(
+                replace(joint, gain=values.get(f"{joint.name}.K", joint.gain))
+                for joint in self.active
+            ),
+        )
+
+    def with_priorities(self, priorities: Mapping[str, int]) -> Self:
+        return replace(self, priorities={**self.priorities, **priorities})
+
+    def describe(self) -> str:
+        """The way to the tool and every loop, as products of elements."""
+        names = [parameter.name for parameter in self.parameters]
+        basis = ["1", *(joint.name for joint in (*self.active, *self.passive))]
+
+        def product(chain: Chain) -> str:
+            return " ".join(element.describe(names, basis) for element in chain.elements)
+
+        loops = [
+            f"{closure.name} ({closure.kind.value}): {product(chain)}"
+            for closure, chain in zip(self.closures, self._closure_chains, strict=True)
+        ]
+        return "; ".join([f"tool: {product(self.tool_chain)}", *loops])
