@@ -115,7 +115,7 @@ def test_consistent_parameters_are_bodies_and_predict_as_well() -> None:
     dynamics, data, _ = simulated(3)
     weighted = identify_dynamics(dynamics, data)
     found = consistent(weighted, data)
-    assert is_consistent(found.values, len(FRICTION), 6)
+    assert is_consistent(found)
     assert torque_error(found, data).total < 1.05 * torque_error(weighted, data).total
     few = essential(weighted, data)
     assert few.identifiability.rank < weighted.identifiability.rank
@@ -173,7 +173,7 @@ def test_the_real_ur10e(recordings: Path) -> None:
     assert weighted.identifiability.rank == 58
     assert torque_error(weighted, unseen).total <= 0.052
     bodies = consistent(weighted, fit)
-    assert is_consistent(bodies.values, len(FRICTION), 6)
+    assert is_consistent(bodies)
     assert torque_error(bodies, unseen).total <= 0.051
 
 

@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import theodolite as th
+from tests.random_mechanisms import polygon_robot
 from tests.random_robots import random_robots
-from theodolite.measure.torque import random_state
+from theodolite.identification.base_parameters import base_parameters
+from theodolite.measure.torque import EnergyProblem, TorqueProblem, random_state
 from theodolite.model.dynamics import Drive, Dynamics, State
+from theodolite.model.loop_dynamics import LoopDynamics
 
 DOWN = np.array([0.0, 0.0, -9.81])
 #: Pinocchio's order of the ten parameters, in ours.
@@ -71,15 +74,7 @@ def test_torque_regressor_is_pinocchios(file: str, tip: str | None, recordings: 
 
 def _frames(dynamics: Dynamics, state: State) -> list[np.ndarray]:
     """Orientation of every link's own frame in the world."""
-    from theodolite.model.dynamics import _Motion
-
-    motion = _Motion.at_rest(dynamics.joints, 1, np.zeros(3))
-    found = []
-    for number, link in enumerate(dynamics.links):
-        zero = np.zeros(1)
-        motion.advance(link, number, zero, zero, zero)
-        found.append(motion.frame[:, :, 0].copy())
-    return found
+    return [motion.frame[:, :, 0].copy() for _, motion, _ in dynamics._motions(state, np.zeros(3))]
 
 
 @settings(max_examples=30)
@@ -121,3 +116,52 @@ def test_drives_add_to_their_own_joint() -> None:
             found = table[names.index(name)]
             np.testing.assert_array_equal(found[j], column[:, j])
             assert not np.delete(found, j, axis=0).any()
+
+
+@pytest.mark.parametrize("name", ["fourbar", "fivebar", "palletizer", "rssr", "delta", "h4"])
+def test_power_of_motors_is_the_change_of_energy_of_loops(name: str) -> None:
+    mechanism = th.robots.load(name)
+    balance(mechanism, np.random.default_rng(0))
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6), links=st.sampled_from([4, 5]))
+def test_random_loops_balance(seed: int, links: int) -> None:
+    rng = np.random.default_rng(seed)
+    balance(polygon_robot(rng, links), rng)
+
+
+def balance(mechanism: th.Mechanism, rng: np.random.Generator) -> None:
+    """qd . tau = dH/dt for random parameters, motions and gravity."""
+    dynamics = LoopDynamics(mechanism, gravity=np.array([1.0, -2.0, -9.0]))
+    motors = mechanism.joints
+    configurations = mechanism.random_motors(3, rng)
+    a, b = rng.uniform(-0.3, 0.3, (2, 3, motors))
+    parameters = rng.uniform(-1, 1, len(dynamics.names()))
+    step = 1e-4
+
+    def at(t: float) -> State:
+        moved = configurations.copy()
+        moved[:, :motors] += a * t + b * t**2
+        return State(moved, a + 2 * b * t, 2 * b)
+
+    torques = np.tensordot(parameters, dynamics.regressor(at(0.0)), axes=1)
+    ahead, behind = (
+        parameters @ dynamics.energy(dynamics.followed(at(t))[0]) for t in (step, -step)
+    )
+    power = (torques.T * a).sum(axis=1)
+    np.testing.assert_allclose(
+        power, (ahead - behind) / (2 * step), atol=2e-6 * (1 + abs(power).max())
+    )
+
+
+def test_torques_and_energy_give_the_palletizer_the_same_base_parameters() -> None:
+    """Two roads: the projected torques, and differences of the energy along the same loops."""
+    mechanism = th.robots.load("palletizer")
+    dynamics = LoopDynamics(mechanism)
+    state = random_state(dynamics, 200, np.random.default_rng(0))
+    by_torque = base_parameters(TorqueProblem(dynamics, state))
+    whole, _ = dynamics.followed(state)
+    by_energy = base_parameters(EnergyProblem(dynamics, whole, (Drive.ROTOR,)))
+    assert by_torque.rank == by_energy.rank
+    assert set(by_torque.names(by_torque.no_effect)) == set(by_energy.names(by_energy.no_effect))

@@ -18,14 +18,15 @@ from theodolite.cli.options import (
     generator,
     print_json,
     robot_named,
-    serial,
     working,
 )
 
 if TYPE_CHECKING:
+    from theodolite.arrays import FloatArray
     from theodolite.inertial.identify import Dynamic
     from theodolite.measure.recording import Filtered
     from theodolite.model.dynamics import Dynamics
+    from theodolite.model.loop_dynamics import LoopDynamics
 
 NAME = "dynamics"
 app = typer.Typer(
@@ -70,7 +71,7 @@ def identifiable(
     drives = ((Drive.ROTOR,) if rotors else ()) + (
         (Drive.VISCOUS, Drive.COULOMB, Drive.OFFSET) if friction else ()
     )
-    state = random_state(dynamics, 40 * dynamics.joints, generator(seed))
+    state = random_state(dynamics, 40 * dynamics.motors, generator(seed))
     known = base_parameters(TorqueProblem(dynamics, state, drives=drives))
     screen = console(json=json)
     show_identifiability(screen, known, f"{dynamics.robot.name}, torques", [])
@@ -187,26 +188,36 @@ def validate(
         print_json({"error": total, "joints": each.tolist(), "rows": len(seen.torques)})
 
 
-def _dynamics(robot: str, gravity: str | None) -> Dynamics:
+def _dynamics(robot: str, gravity: str | None) -> Dynamics | LoopDynamics:
+    from theodolite.model.dynamics import Dynamics
+    from theodolite.model.loop_dynamics import LoopDynamics
+    from theodolite.model.mechanism import Mechanism
+
+    subject = robot_named(robot)
+    vector = None
+    if gravity is not None:
+        vector = _vector(gravity)
+    if isinstance(subject, Mechanism):
+        return LoopDynamics(subject, gravity=vector)
+    return Dynamics(subject, gravity=vector)
+
+
+def _vector(gravity: str) -> FloatArray:
     import numpy as np
 
     from theodolite.errors import InputError
-    from theodolite.model.dynamics import Dynamics
 
-    subject = serial(robot_named(robot), "its dynamics are not built yet")
-    if gravity is None:
-        return Dynamics(subject)
     try:
         vector = np.array([float(item) for item in gravity.replace(",", " ").split()])
     except ValueError:
         vector = np.empty(0)
     if len(vector) != 3 or not np.isfinite(vector).all():
         raise InputError(f"--gravity {gravity!r}", allowed="three numbers, as in 0,0,-9.81")
-    return Dynamics(subject, gravity=vector)
+    return vector
 
 
 def _recorded(
-    dynamics: Dynamics,
+    dynamics: Dynamics | LoopDynamics,
     path: Path,
     columns: str | None,
     ignore: str,

@@ -20,7 +20,7 @@ from theodolite.identification.solver import Solution, solve
 from theodolite.identification.statistics import Statistics, statistics
 from theodolite.measure.recording import Filtered
 from theodolite.measure.torque import TorqueProblem
-from theodolite.model.dynamics import INERTIAL, Drive, Dynamics
+from theodolite.model.dynamics import INERTIAL, Drive, Tree
 
 FRICTION = (Drive.ROTOR, Drive.VISCOUS, Drive.COULOMB, Drive.OFFSET)
 #: Rounds of weighing, and when the weights are settled.
@@ -40,7 +40,7 @@ INVERTED = 0.2
 class Dynamic:
     """Identified dynamics."""
 
-    dynamics: Dynamics
+    dynamics: Tree
     drives: tuple[Drive, ...]
     #: All columns; parameters that are regrouped are zero, unless they are consistent ones.
     values: FloatArray
@@ -74,20 +74,20 @@ class Dynamic:
 
 
 def identify_dynamics(
-    dynamics: Dynamics,
+    dynamics: Tree,
     data: Filtered,
     *,
     drives: Sequence[Drive] = FRICTION,
     weighted: bool = True,
 ) -> Dynamic:
     """Base parameters by ordinary or weighted least squares."""
-    sigmas = np.ones(dynamics.joints)
+    sigmas = np.ones(dynamics.motors)
     problem = TorqueProblem(dynamics, data.state, data.torques, drives=drives)
     solution = solve(problem)
     for _ in range(ROUNDS if weighted else 0):
         off = problem.predicted(solution.values) - data.torques
         # Unbiased for each joint by itself: it sees about its part of the parameters.
-        share = solution.identifiability.rank / dynamics.joints
+        share = solution.identifiability.rank / dynamics.motors
         found = np.sqrt((off**2).sum(axis=0) / max(len(off) - share, 1.0))
         settled = np.abs(found / sigmas - 1.0).max() < SETTLED
         sigmas = found
@@ -101,7 +101,7 @@ def identify_dynamics(
 
 
 def _result(
-    dynamics: Dynamics,
+    dynamics: Tree,
     drives: tuple[Drive, ...],
     solution: Solution,
     sigmas: FloatArray,
@@ -157,9 +157,7 @@ def consistent(found: Dynamic, data: Filtered, prior: FloatArray | None = None) 
     x = cp.Variable(size)
     cost = cp.sum_squares(R @ x - target) + cp.sum_squares(scale * (x - prior))
     constraints = []
-    each = len(INERTIAL) + len(found.drives)
-    for link in range(found.dynamics.joints):
-        first = link * each
+    for first in _bodies(found):
         xx, xy, xz, yy, yz, zz, mx, my, mz, m = (x[first + k] for k in range(10))
         pseudo = cp.bmat(
             [
@@ -170,9 +168,10 @@ def consistent(found: Dynamic, data: Filtered, prior: FloatArray | None = None) 
             ]
         )
         constraints.append(pseudo >> POSITIVE * np.eye(4))
-        for extra, drive in enumerate(found.drives):
-            if drive is not Drive.OFFSET:
-                constraints.append(x[first + 10 + extra] >= 0)
+    signed = [*INERTIAL, Drive.OFFSET.value]
+    for index, (symbol, _) in enumerate(found.dynamics.columns(found.drives)):
+        if symbol not in signed:
+            constraints.append(x[index] >= 0)
     cp.Problem(cp.Minimize(cost), constraints).solve(solver=cp.CLARABEL)
     values = np.asarray(x.value, dtype=np.float64)
     return Dynamic(
@@ -200,16 +199,22 @@ def _cvxpy() -> Any:
 
 def _light_bodies(found: Dynamic) -> FloatArray:
     """A prior of small balls: one kilogram, about ten centimetres."""
-    each = len(INERTIAL) + len(found.drives)
-    ball = np.zeros(each)
-    ball[[0, 3, 5]], ball[9] = 0.01, 1.0
-    return np.tile(ball, found.dynamics.joints)
+    prior = np.zeros(len(found.values))
+    for first in _bodies(found):
+        prior[[first, first + 3, first + 5]], prior[first + 9] = 0.01, 1.0
+    return prior
 
 
-def is_consistent(values: FloatArray, drives: int, joints: int) -> bool:
+def _bodies(found: Dynamic) -> list[int]:
+    """Where the ten columns of each body begin."""
+    columns = found.dynamics.columns(found.drives)
+    return [index for index, (symbol, _) in enumerate(columns) if symbol == INERTIAL[0]]
+
+
+def is_consistent(found: Dynamic) -> bool:
     """Could bodies have these parameters?"""
-    for link in values.reshape(joints, len(INERTIAL) + drives)[:, :10]:
-        xx, xy, xz, yy, yz, zz, mx, my, mz, m = link
+    for first in _bodies(found):
+        xx, xy, xz, yy, yz, zz, mx, my, mz, m = found.values[first : first + 10]
         pseudo = np.array(
             [
                 [(yy + zz - xx) / 2, -xy, -xz, mx],

@@ -23,7 +23,7 @@ from theodolite.errors import InputError
 from theodolite.io.tables import read_table
 from theodolite.io.units import ANGLES, LENGTHS
 from theodolite.measure.recording import Recording
-from theodolite.model.robot import Robot
+from theodolite.model.machine import Machine
 
 _COLUMN = re.compile(r"(qdd|qd|q|tau|i)(\d+)_(\w+)$")
 _RATES = {"rad_s": 1.0, "deg_s": np.pi / 180, "m_s": 1.0, "mm_s": 1e-3}
@@ -40,7 +40,7 @@ ALLOWED = "t_s, q1_rad ..., qd1_rad_s ..., qdd1_rad_s2 ..., tau1_Nm ... or i1_A 
 
 def read_recording(
     path: Path,
-    robot: Robot,
+    robot: Machine,
     *,
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
@@ -91,7 +91,7 @@ def read_recording(
 
 
 def _whole(
-    columns: dict[int, FloatArray], kind: str, robot: Robot, path: Path, unit: str
+    columns: dict[int, FloatArray], kind: str, robot: Machine, path: Path, unit: str
 ) -> FloatArray | None:
     if not columns:
         return None
@@ -120,7 +120,7 @@ def _from_currents(currents: FloatArray | None, gains: FloatArray | None, path: 
     return currents * gains
 
 
-def _archive(path: Path, robot: Robot) -> Recording:
+def _archive(path: Path, robot: Machine) -> Recording:
     try:
         content = np.load(path)
         tables = {name: np.asarray(content[name], dtype=np.float64) for name in content.files}

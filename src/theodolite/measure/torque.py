@@ -14,7 +14,7 @@ from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.measure.problem import Block
 from theodolite.measure.slicing import slices
-from theodolite.model.dynamics import INERTIAL, Drive, Dynamics, State
+from theodolite.model.dynamics import Drive, State, Tree
 from theodolite.model.parameters import Group, Parameter, Unit
 
 UNITS = {
@@ -26,29 +26,27 @@ UNITS = {
     "off": Unit.TORQUE,
     "k": Unit.STIFFNESS,
 }
-#: Ranges of random samples: rad or m, per second, per second squared.
-RANDOM = (np.pi, 2.0, 5.0)
+#: Ranges of random samples: rad or m per second, and per second squared.
+RANDOM = (2.0, 5.0)
 
 
 def inertial_parameters(
-    dynamics: Dynamics, drives: Sequence[Drive], values: FloatArray | None = None
+    dynamics: Tree, drives: Sequence[Drive], values: FloatArray | None = None
 ) -> tuple[Parameter, ...]:
     """The columns of the regressor as parameters, zero unless values are given."""
-    names = dynamics.names(drives)
-    each = len(INERTIAL) + len(drives)
-    values = np.zeros(len(names)) if values is None else values
+    columns = dynamics.columns(drives)
+    values = np.zeros(len(columns)) if values is None else values
     return tuple(
-        Parameter(
-            name, float(value), UNITS[name.rstrip("0123456789")], Group.ARM, index // each, index
-        )
-        for index, (name, value) in enumerate(zip(names, values, strict=True))
+        Parameter(symbol + suffix, float(value), UNITS[symbol], Group.ARM, index, index)
+        for index, ((symbol, suffix), value) in enumerate(zip(columns, values, strict=True))
     )
 
 
-def random_state(dynamics: Dynamics, count: int, rng: np.random.Generator) -> State:
+def random_state(dynamics: Tree, count: int, rng: np.random.Generator) -> State:
     """Random positions, velocities and accelerations."""
-    shape = (count, dynamics.joints)
-    return State(*(rng.uniform(-limit, limit, shape) for limit in RANDOM))
+    shape = (count, dynamics.motors)
+    speeds = (rng.uniform(-limit, limit, shape) for limit in RANDOM)
+    return State(dynamics.random_positions(count, rng), *speeds)
 
 
 class _Linear:
@@ -57,7 +55,7 @@ class _Linear:
     shrinks = False
     forerunner = None
 
-    def __init__(self, dynamics: Dynamics, state: State, drives: Sequence[Drive]) -> None:
+    def __init__(self, dynamics: Tree, state: State, drives: Sequence[Drive]) -> None:
         self.dynamics, self.state, self.drives = dynamics, state, tuple(drives)
         self.parameters = inertial_parameters(dynamics, drives)
         # The order of the columns is the order of choice: regrouped are those of further links.
@@ -75,7 +73,7 @@ class TorqueProblem(_Linear):
 
     def __init__(
         self,
-        dynamics: Dynamics,
+        dynamics: Tree,
         state: State,
         torques: FloatArray | None = None,
         *,
@@ -83,20 +81,20 @@ class TorqueProblem(_Linear):
         sigmas: FloatArray | None = None,
     ) -> None:
         super().__init__(dynamics, state, drives)
-        shape = state.q.shape
+        shape = state.qd.shape
         self.torques = np.zeros(shape) if torques is None else torques
         if self.torques.shape != shape:
             raise InputError(
                 f"there are torques of the shape {self.torques.shape} for joints of {shape}"
             )
-        self.sigmas = np.ones(dynamics.joints) if sigmas is None else sigmas
+        self.sigmas = np.ones(dynamics.motors) if sigmas is None else sigmas
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         for rows in slices(len(self.state.q)):
-            table = self.dynamics.torques(self._slice(rows), self.drives)
+            table = self.dynamics.regressor(self._slice(rows), self.drives)
             error = np.tensordot(values, table, axes=1) - self.torques[rows].T
             columns = np.concatenate([table, error[None]]) / self.sigmas[:, None]
-            yield Block(columns.reshape(len(columns), -1), self.dynamics.joints)
+            yield Block(columns.reshape(len(columns), -1), self.dynamics.motors)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         return {"torque": np.linalg.norm(self.predicted(values) - self.torques, axis=1)}
@@ -104,7 +102,7 @@ class TorqueProblem(_Linear):
     def predicted(self, values: FloatArray) -> FloatArray:
         """Torques of given parameters, (n, joints)."""
         parts = [
-            np.tensordot(values, self.dynamics.torques(self._slice(rows), self.drives), axes=1).T
+            np.tensordot(values, self.dynamics.regressor(self._slice(rows), self.drives), axes=1).T
             for rows in slices(len(self.state.q))
         ]
         return np.concatenate(parts)

@@ -1,4 +1,4 @@
-"""Torques and energy of a serial robot, linear in its inertial parameters, for all samples at once.
+"""Torques and energy of links that stand on each other, linear in their inertial parameters.
 
 Link j has ten parameters in its own frame, inertias about the frame's origin [Gautier1991, eq. 3]:
 
@@ -17,8 +17,8 @@ Rotor inertia, friction and springs add a column each to the torque of their own
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
@@ -44,17 +44,23 @@ class Drive(Enum):
 
 
 @dataclass(frozen=True)
-class _Link:
+class Link:
     """From the frame of the link before to the joint, the joint, and on to the link's own frame."""
 
+    #: The link it stands on; -1 for the world.
+    parent: int
     rotation: FloatArray
     position: FloatArray
+    #: Which joint moves it, in the order of the state's columns.
+    joint: int
     revolute: bool
     axis: int
     offset: float
     sign: float
     after_rotation: FloatArray
     after_position: FloatArray
+    #: Suffix of its parameters' names; None where it has no mass, as between two joints of a body.
+    name: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,112 +72,185 @@ class State:
     qdd: FloatArray
 
 
-class Dynamics:
+class Tree:
+    """The regressors of links that stand on each other, for all samples at once."""
+
+    def __init__(
+        self, links: Sequence[Link], joints: Sequence[str], gravity: FloatArray, motors: int
+    ) -> None:
+        """``joints`` are the suffixes of drive parameters; the first ``motors`` have drives."""
+        self.links = tuple(links)
+        self.joint_names = tuple(joints)
+        self.gravity = gravity
+        self.motors = motors
+
+    @property
+    def joints(self) -> int:
+        return len(self.joint_names)
+
+    @cached_property
+    def _driven(self) -> frozenset[int]:
+        """Links behind whose columns those of their drive stand: the first of each motor."""
+        first: dict[int, int] = {}
+        for number, link in enumerate(self.links):
+            if link.joint < self.motors:
+                first.setdefault(link.joint, number)
+        return frozenset(first.values())
+
+    def columns(self, drives: Sequence[Drive] = (Drive.ROTOR,)) -> list[tuple[str, str]]:
+        """Symbol and suffix of every column: ``XX 1 ... M 1, Ia 1, XX 2 ...``."""
+        found = []
+        for number, link in enumerate(self.links):
+            if link.name is not None:
+                found += [(symbol, link.name) for symbol in INERTIAL]
+            if number in self._driven:
+                found += [(drive.value, self.joint_names[link.joint]) for drive in drives]
+        return found
+
+    def names(self, drives: Sequence[Drive] = (Drive.ROTOR,)) -> list[str]:
+        """Names of all columns."""
+        return [symbol + suffix for symbol, suffix in self.columns(drives)]
+
+    def regressor(self, state: State, drives: Sequence[Drive] = (Drive.ROTOR,)) -> FloatArray:
+        """Of the motors' torques, (columns, motors, n)."""
+        return self.torques(state, drives)
+
+    def random_positions(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Joint positions to take samples at, (count, joints)."""
+        return rng.uniform(-np.pi, np.pi, (count, self.joints))
+
+    def torques(self, state: State, drives: Sequence[Drive] = (Drive.ROTOR,)) -> FloatArray:
+        """The regressor d, (columns, joints, n): torque = sum of parameters times columns."""
+        n = len(state.q)
+        table = np.zeros((len(self.columns(drives)), self.joints, n))
+        first = 0
+        for number, (link, motion, path) in enumerate(self._motions(state, -self.gravity)):
+            if link.name is not None:
+                self._body(motion, path, table[first : first + 10])
+                first += 10
+            if number in self._driven:
+                for drive in drives:
+                    table[first, link.joint] = _drive(drive, state, link.joint)
+                    first += 1
+        return table
+
+    @staticmethod
+    def _body(motion: _Motion, path: list[int], part: FloatArray) -> None:
+        """Columns of one body's ten parameters, (10, joints, n)."""
+        if path == list(range(len(path))):
+            _link_columns(motion, len(path), part[:, : len(path)])
+            return
+        torques = np.zeros((10, len(path), part.shape[2]))
+        _link_columns(motion, len(path), torques)
+        # A joint may move several links of a path, each with its own screw.
+        for place, joint in enumerate(path):
+            part[:, joint] += torques[:, place]
+
+    def energy(self, state: State, drives: Sequence[Drive] = (Drive.ROTOR,)) -> FloatArray:
+        """The row h of the total energy, (columns, n); friction does not store any."""
+        table = np.zeros((len(self.columns(drives)), len(state.q)))
+        first = 0
+        for number, (link, motion, _) in enumerate(self._motions(state, np.zeros(3))):
+            if link.name is not None:
+                self._body_energy(motion, table[first : first + 10])
+                first += 10
+            if number in self._driven:
+                for drive in drives:
+                    if drive is Drive.ROTOR:
+                        table[first] = 0.5 * state.qd[:, link.joint] ** 2
+                    if drive is Drive.SPRING:
+                        table[first] = 0.5 * state.q[:, link.joint] ** 2
+                    first += 1
+        return table
+
+    def _body_energy(self, motion: _Motion, rows: FloatArray) -> None:
+        w, v = motion.w, motion.v
+        weight = np.einsum("ijn,i->jn", motion.frame, self.gravity)
+        height = np.einsum("in,i->n", motion.origin, self.gravity)
+        squares = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+        for row, (i, j) in enumerate(squares):
+            rows[row] = w[i] * w[j] * (0.5 if i == j else 1.0)
+        rows[6:9] = _cross(v, w) - weight
+        rows[9] = 0.5 * (v**2).sum(axis=0) - height
+
+    def _motions(
+        self, state: State, acceleration: FloatArray
+    ) -> Iterator[tuple[Link, _Motion, list[int]]]:
+        """Each link's motion, and the joints that move it, from the world outwards."""
+        size, n = len(self.links), len(state.q)
+        branched = {
+            link.parent for number, link in enumerate(self.links) if link.parent < number - 1
+        }
+        kept: dict[int, tuple[_Motion, list[int]]] = {}
+        last = -1
+        motion = _Motion.at_rest(size, n, acceleration)
+        path: list[int] = []
+        for number, link in enumerate(self.links):
+            if link.parent != last:
+                if link.parent == -1:
+                    motion, path = _Motion.at_rest(size, n, acceleration), []
+                else:
+                    before, way = kept[link.parent]
+                    motion, path = before.copy(), list(way)
+            columns = (part[:, link.joint] for part in _parts(state))
+            motion.advance(link, len(path), *columns)
+            path = [*path, link.joint]
+            if number in branched:
+                kept[number] = (motion.copy(), path)
+            last = number
+            yield link, motion, path
+
+
+class Dynamics(Tree):
     """The regressors of a serial robot."""
 
     def __init__(self, robot: Robot, *, gravity: FloatArray | None = None) -> None:
         """``gravity`` in the world; without it, the robot stands upright on its first axis."""
         self.robot = robot
-        self._gravity = gravity
+        links = tuple(_serial_links(robot))
+        if gravity is None:
+            gravity = -GRAVITY * links[0].rotation[:, links[0].axis]
+        names = [str(link.name) for link in links]
+        super().__init__(links, names, gravity, len(links))
 
-    @cached_property
-    def links(self) -> tuple[_Link, ...]:
-        chain = self.robot.chains[0]
-        skeleton = chain.skeleton(self.robot.values)
-        links = []
-        before_rotation: FloatArray = np.eye(3)
-        before_position: FloatArray = np.zeros(3)
-        for number, row in enumerate(self.robot.joint_rows):
-            rotation, position = skeleton.links[number]
-            revolute, axis = skeleton.joints[number]
-            after_rotation, after_position = self._after(row)
-            # The chain's link starts at the joint before; ours at the frame of the link before.
-            links.append(
-                _Link(
-                    before_rotation.T @ rotation,
-                    before_rotation.T @ (position - before_position),
-                    bool(revolute),
-                    axis,
-                    float(skeleton.offsets[number]),
-                    self._sign(row),
-                    after_rotation,
-                    after_position,
-                )
-            )
-            before_rotation, before_position = after_rotation, after_position
-        return tuple(links)
 
-    def _after(self, row: int) -> tuple[FloatArray, FloatArray]:
-        """What stands in a row after its joint: the way to the link's own frame."""
-        elements = self.robot._elements(row)
-        place = next(index for index, element in enumerate(elements) if element.varies)
-        size = {"parameters": len(self.robot.parameters), "basis": 1 + self.robot.joints}
-        rest = Chain(elements[place + 1 :], **size)
-        motion = rest.motion(self.robot.values, self.robot.basis(np.zeros((1, self.robot.joints))))
-        return motion.rotation[0], motion.position[0]
+def _serial_links(robot: Robot) -> Iterator[Link]:
+    skeleton = robot.chains[0].skeleton(robot.values)
+    before_rotation: FloatArray = np.eye(3)
+    before_position: FloatArray = np.zeros(3)
+    for number, row in enumerate(robot.joint_rows):
+        rotation, position = skeleton.links[number]
+        revolute, axis = skeleton.joints[number]
+        after_rotation, after_position = _after(robot, row)
+        # The chain's link starts at the joint before; ours at the frame of the link before.
+        yield Link(
+            number - 1,
+            before_rotation.T @ rotation,
+            before_rotation.T @ (position - before_position),
+            number,
+            bool(revolute),
+            axis,
+            float(skeleton.offsets[number]),
+            _sign(robot, row),
+            after_rotation,
+            after_position,
+            str(robot.joint_rows[0] + robot.first_number + number),
+        )
+        before_rotation, before_position = after_rotation, after_position
 
-    def _sign(self, row: int) -> float:
-        element = next(element for element in self.robot._elements(row) if element.varies)
-        return float(np.sign(next(t.coefficient for t in element.terms if t.basis != 0)))
 
-    @property
-    def joints(self) -> int:
-        return self.robot.joints
+def _after(robot: Robot, row: int) -> tuple[FloatArray, FloatArray]:
+    """What stands in a row after its joint: the way to the link's own frame."""
+    elements = robot._elements(row)
+    place = next(index for index, element in enumerate(elements) if element.varies)
+    rest = Chain(elements[place + 1 :], parameters=len(robot.parameters), basis=1 + robot.joints)
+    motion = rest.motion(robot.values, robot.basis(np.zeros((1, robot.joints))))
+    return motion.rotation[0], motion.position[0]
 
-    @cached_property
-    def gravity(self) -> FloatArray:
-        """Gravity in the world."""
-        if self._gravity is not None:
-            return self._gravity
-        first = self.links[0]
-        return -GRAVITY * first.rotation[:, first.axis]
 
-    def names(self, drives: Sequence[Drive] = (Drive.ROTOR,)) -> list[str]:
-        """Names of all columns, link by link: ``XX1 ... M1 Ia1 XX2 ...``."""
-        first = self.robot.joint_rows[0] + self.robot.first_number
-        return [
-            f"{symbol}{number}"
-            for number in range(first, first + self.joints)
-            for symbol in (*INERTIAL, *(drive.value for drive in drives))
-        ]
-
-    def torques(self, state: State, drives: Sequence[Drive] = (Drive.ROTOR,)) -> FloatArray:
-        """The regressor d, (columns, joints, n): torque = sum of parameters times columns."""
-        n = len(state.q)
-        each = len(INERTIAL) + len(drives)
-        table = np.zeros((self.joints * each, self.joints, n))
-        motion = _Motion.at_rest(self.joints, n, -self.gravity)
-        for number, link in enumerate(self.links):
-            motion.advance(link, number, *(part[:, number] for part in _parts(state)))
-            part = table[number * each : number * each + 10, : number + 1]
-            _link_columns(motion, number + 1, part)
-            for extra, drive in enumerate(drives):
-                table[number * each + 10 + extra, number] = _drive(drive, state, number)
-        return table
-
-    def energy(self, state: State, drives: Sequence[Drive] = (Drive.ROTOR,)) -> FloatArray:
-        """The row h of the total energy, (columns, n); friction does not store any."""
-        n = len(state.q)
-        each = len(INERTIAL) + len(drives)
-        table = np.zeros((self.joints * each, n))
-        motion = _Motion.at_rest(self.joints, n, np.zeros(3))
-        for number, link in enumerate(self.links):
-            motion.advance(link, number, *(part[:, number] for part in _parts(state)))
-            w, v = motion.w, motion.v
-            weight = np.einsum("ijn,i->jn", motion.frame, self.gravity)
-            height = np.einsum("in,i->n", motion.origin, self.gravity)
-            rows = table[number * each :]
-            squares = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-            for row, (i, j) in enumerate(squares):
-                rows[row] = w[i] * w[j] * (0.5 if i == j else 1.0)
-            rows[6:9] = _cross(v, w) - weight
-            rows[9] = 0.5 * (v**2).sum(axis=0) - height
-            for extra, drive in enumerate(drives):
-                if drive is Drive.ROTOR:
-                    rows[10 + extra] = 0.5 * state.qd[:, number] ** 2
-                if drive is Drive.SPRING:
-                    rows[10 + extra] = 0.5 * state.q[:, number] ** 2
-        return table
+def _sign(robot: Robot, row: int) -> float:
+    element = next(element for element in robot._elements(row) if element.varies)
+    return float(np.sign(next(t.coefficient for t in element.terms if t.basis != 0)))
 
 
 def _parts(state: State) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -211,6 +290,10 @@ class _Motion:
     axes: FloatArray
     moments: FloatArray
 
+    def copy(self) -> _Motion:
+        """The same for another branch; only the screws are written in place."""
+        return replace(self, axes=self.axes.copy(), moments=self.moments.copy())
+
     @staticmethod
     def at_rest(joints: int, n: int, acceleration: FloatArray) -> _Motion:
         zero = np.zeros((3, n))
@@ -226,7 +309,7 @@ class _Motion:
         )
 
     def advance(
-        self, link: _Link, number: int, q: FloatArray, qd: FloatArray, qdd: FloatArray
+        self, link: Link, number: int, q: FloatArray, qd: FloatArray, qdd: FloatArray
     ) -> None:
         """On to the next link, whose joint is at q."""
         self._shift(link.position, number)

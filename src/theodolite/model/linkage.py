@@ -314,6 +314,13 @@ class Linkage:
         ]
         return self._compiled(tape)
 
+    def elements(self, body: Body) -> list[Element]:
+        """The elements of one body, over all parameters and joints."""
+        return [
+            self._element(element, self._symbols[body.name, index], 1)
+            for index, element in enumerate(body.elements)
+        ]
+
     def _compiled(self, tape: list[Element]) -> Chain:
         joints = len(self.active) + len(self.passive)
         return Chain(tape, parameters=len(self.parameters), basis=1 + joints)
