@@ -121,17 +121,17 @@ def test_drives_add_to_their_own_joint() -> None:
 @pytest.mark.parametrize("name", ["fourbar", "fivebar", "palletizer", "rssr", "delta", "h4"])
 def test_power_of_motors_is_the_change_of_energy_of_loops(name: str) -> None:
     mechanism = th.robots.load(name)
-    balance(mechanism, np.random.default_rng(0))
+    assert_balance(mechanism, np.random.default_rng(0))
 
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), links=st.sampled_from([4, 5]))
 def test_random_loops_balance(seed: int, links: int) -> None:
     rng = np.random.default_rng(seed)
-    balance(polygon_robot(rng, links), rng)
+    assert_balance(polygon_robot(rng, links), rng)
 
 
-def balance(mechanism: th.Mechanism, rng: np.random.Generator) -> None:
+def assert_balance(mechanism: th.Mechanism, rng: np.random.Generator) -> None:
     """qd . tau = dH/dt for random parameters, motions and gravity."""
     dynamics = LoopDynamics(mechanism, gravity=np.array([1.0, -2.0, -9.0]))
     motors = mechanism.joints

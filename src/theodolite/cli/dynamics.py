@@ -65,6 +65,7 @@ def identifiable(
     from theodolite.identification.base_parameters import base_parameters
     from theodolite.measure.torque import TorqueProblem, random_state
     from theodolite.model.dynamics import Drive
+    from theodolite.report.data import identifiability_data
     from theodolite.report.text import show_identifiability
 
     dynamics = _dynamics(robot, gravity)
@@ -76,19 +77,7 @@ def identifiable(
     screen = console(json=json)
     show_identifiability(screen, known, f"{dynamics.robot.name}, torques", [])
     if json:
-        print_json(
-            {
-                "rank": known.rank,
-                "candidates": len(known.parameters),
-                "identifiable": known.identifiable,
-                "regrouped": known.regrouping(),
-                "relations": known.sentences(),
-                "no_effect": known.names(known.no_effect),
-                "fixed": [],
-                "condition_number": known.condition_number,
-                "gap": known.gap,
-            }
-        )
+        print_json(identifiability_data(known, None, []))
 
 
 @app.command("identify")

@@ -228,7 +228,8 @@ def _check_poses(robot: Machine, data: Dataset, method: Method) -> None:
 
     from theodolite.errors import InputError
     from theodolite.measure.branches import named
-    from theodolite.measure.parallel import Platform, misfit
+    from theodolite.measure.parallel import misfit
+    from theodolite.measure.platform import Platform
     from theodolite.model.mechanism import Mechanism
 
     if method.name not in ("implicit", "inverse", "frame") or not isinstance(robot, Mechanism):

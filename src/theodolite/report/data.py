@@ -24,7 +24,7 @@ SHOWN = {
 
 
 def identifiability_data(
-    known: Identifiability, robot: Machine, fixed: list[str]
+    known: Identifiability, robot: Machine | None, fixed: list[str]
 ) -> dict[str, Any]:
     """What ``identifiable --json`` prints."""
     return {
