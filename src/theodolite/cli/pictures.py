@@ -73,15 +73,14 @@ def from_pictures(
     warn: Any,
 ) -> tuple[Dataset, Camera]:
     """What pictures show: pixels of a target's points, or poses with covariances."""
-    from dataclasses import replace
-
     import numpy as np
 
     from theodolite.errors import InputError
     from theodolite.measure.camera import Camera
     from theodolite.vision.board import Board
+    from theodolite.vision.data import pixel_data, pose_data
     from theodolite.vision.detection import detect_all
-    from theodolite.vision.poses import calibrate_lens, seen_pose
+    from theodolite.vision.poses import calibrate_lens
 
     if board is None:
         raise InputError("--images needs --board", allowed="charuco:8x6:30:22, chessboard:9x6:25")
@@ -116,30 +115,11 @@ def from_pictures(
             calibrated = calibrate_lens([*own, *(detection for _, detection in good)], target)
         given = calibrated.lens
     camera = Camera(given, mount=mount, size=good[0][1].size, target=target.points, prior=prior)
-    if pixels:
-        rows = np.concatenate([np.full(len(d.ids), row) for row, d in good])
-        return (
-            replace(
-                joints.take(rows),
-                pixels=np.concatenate([d.pixels for _, d in good]),
-                points=np.concatenate([target.points[d.ids] for _, d in good]),
-                sets=rows,
-            ),
-            camera,
-        )
-    poses = [seen_pose(detection, target, given) for _, detection in good]
-    turned = np.array([pose.rotation for pose in poses])
-    shifts = np.array([pose.position for pose in poses])
-    # The scatter of the marks about the poses is the noise of the pixels.
-    noise = np.sqrt(np.mean([pose.rms**2 for pose in poses]))
-    covariances = noise**2 * np.array([pose.covariance for pose in poses])
-    if mount == "hand":
-        turned, shifts, covariances = _inverted(turned, shifts, covariances)
     kept = joints.take(np.array([row for row, _ in good]))
-    return (
-        replace(kept, positions=shifts[:, None], rotations=turned, covariances=covariances),
-        camera,
-    )
+    marks = [detection for _, detection in good]
+    if pixels:
+        return pixel_data(kept, marks, target), camera
+    return pose_data(kept, marks, target, given, mount=mount), camera
 
 
 def _check_sizes(seen: list[Detection]) -> None:
@@ -153,21 +133,6 @@ def _check_sizes(seen: list[Detection]) -> None:
                 f"{seen[0].name} {wide} x {high}",
                 remedy="All pictures must come from one camera with one setting",
             )
-
-
-def _inverted(turned: Any, shifts: Any, covariances: Any) -> tuple[Any, Any, Any]:
-    """Poses of the camera in the target's frame, instead of the other way round."""
-    import numpy as np
-
-    from theodolite.model.twists import skews
-
-    back = turned.transpose(0, 2, 1)
-    there = -np.einsum("nij,nj->ni", back, shifts)
-    # A displacement d and turn w of the target move the camera by -R'(d - w x p) and -R' w.
-    change = np.zeros((len(back), 6, 6))
-    change[:, :3, :3] = change[:, 3:, 3:] = -back
-    change[:, :3, 3:] = -back @ skews(shifts)
-    return back, there, change @ covariances @ change.transpose(0, 2, 1)
 
 
 def _pictures(folder: Path) -> list[Path]:

@@ -158,21 +158,18 @@ def consistent(found: Dynamic, data: Filtered, prior: FloatArray | None = None) 
     cost = cp.sum_squares(R @ x - target) + cp.sum_squares(scale * (x - prior))
     constraints = []
     for first in _bodies(found):
-        xx, xy, xz, yy, yz, zz, mx, my, mz, m = (x[first + k] for k in range(10))
-        pseudo = cp.bmat(
-            [
-                [(yy + zz - xx) / 2, -xy, -xz, mx],
-                [-xy, (xx + zz - yy) / 2, -yz, my],
-                [-xz, -yz, (xx + yy - zz) / 2, mz],
-                [mx, my, mz, m],
-            ]
-        )
+        pseudo = cp.bmat(_pseudo_inertia([x[first + k] for k in range(10)]))
         constraints.append(pseudo >> POSITIVE * np.eye(4))
     signed = [*INERTIAL, Drive.OFFSET.value]
     for index, (symbol, _) in enumerate(found.dynamics.columns(found.drives)):
         if symbol not in signed:
             constraints.append(x[index] >= 0)
     cp.Problem(cp.Minimize(cost), constraints).solve(solver=cp.CLARABEL)
+    if x.value is None:
+        raise InputError(
+            "no consistent parameters were found",
+            remedy="Look at the weighted ones for what is wrong",
+        )
     values = np.asarray(x.value, dtype=np.float64)
     return Dynamic(
         found.dynamics,
@@ -197,6 +194,17 @@ def _cvxpy() -> Any:
     return cvxpy
 
 
+def _pseudo_inertia(body: Any) -> list[list[Any]]:
+    """The matrix that is positive definite for every body, of numbers or of unknowns."""
+    xx, xy, xz, yy, yz, zz, mx, my, mz, m = body
+    return [
+        [(yy + zz - xx) / 2, -xy, -xz, mx],
+        [-xy, (xx + zz - yy) / 2, -yz, my],
+        [-xz, -yz, (xx + yy - zz) / 2, mz],
+        [mx, my, mz, m],
+    ]
+
+
 def _light_bodies(found: Dynamic) -> FloatArray:
     """A prior of small balls: one kilogram, about ten centimetres."""
     prior = np.zeros(len(found.values))
@@ -214,15 +222,7 @@ def _bodies(found: Dynamic) -> list[int]:
 def is_consistent(found: Dynamic) -> bool:
     """Could bodies have these parameters?"""
     for first in _bodies(found):
-        xx, xy, xz, yy, yz, zz, mx, my, mz, m = found.values[first : first + 10]
-        pseudo = np.array(
-            [
-                [(yy + zz - xx) / 2, -xy, -xz, mx],
-                [-xy, (xx + zz - yy) / 2, -yz, my],
-                [-xz, -yz, (xx + yy - zz) / 2, mz],
-                [mx, my, mz, m],
-            ]
-        )
+        pseudo = np.array(_pseudo_inertia(found.values[first : first + 10]))
         if np.linalg.eigvalsh(pseudo)[0] <= 0:
             return False
     return True

@@ -241,7 +241,7 @@ def _serial_links(robot: Robot) -> Iterator[Link]:
 
 def _after(robot: Robot, row: int) -> tuple[FloatArray, FloatArray]:
     """What stands in a row after its joint: the way to the link's own frame."""
-    elements = robot._elements(row)
+    elements = robot.elements(row)
     place = next(index for index, element in enumerate(elements) if element.varies)
     rest = Chain(elements[place + 1 :], parameters=len(robot.parameters), basis=1 + robot.joints)
     motion = rest.motion(robot.values, robot.basis(np.zeros((1, robot.joints))))
@@ -249,7 +249,7 @@ def _after(robot: Robot, row: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _sign(robot: Robot, row: int) -> float:
-    element = next(element for element in robot._elements(row) if element.varies)
+    element = next(element for element in robot.elements(row) if element.varies)
     return float(np.sign(next(t.coefficient for t in element.terms if t.basis != 0)))
 
 

@@ -27,6 +27,7 @@ from theodolite.model.linkage import Linkage
 from theodolite.model.loop_motion import LoopMotion
 from theodolite.model.parameters import Parameter
 
+#: No parameters: where derivatives by them are not needed.
 NONE = np.empty(0, dtype=np.intp)
 #: Configurations at which it is looked what would open redundant closures.
 LOOKS = 8

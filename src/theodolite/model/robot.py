@@ -148,7 +148,7 @@ class Robot:
     @cached_property
     def chains(self) -> tuple[Chain, ...]:
         """One chain per target, from the world to that target."""
-        common = [element for index in range(len(self.frames)) for element in self._elements(index)]
+        common = [element for index in range(len(self.frames)) for element in self.elements(index)]
         size = {"parameters": len(self.parameters), "basis": 1 + self.joints}
         if not self.targets:
             return (Chain(common, **size),)
@@ -304,7 +304,8 @@ class Robot:
     def _indices(self) -> dict[str, int]:
         return {parameter.name: i for i, parameter in enumerate(self.parameters)}
 
-    def _elements(self, index: int) -> list[Element]:
+    def elements(self, index: int) -> list[Element]:
+        """The elements of one row, over all parameters and joints."""
         frame = self.frames[index]
         free = {slot.symbol for slot in self._parameter_slots(index)}
         elements = [
