@@ -69,7 +69,7 @@ def test_torque_regressor_is_pinocchios(file: str, tip: str | None, recordings: 
             mine = ours[10 * j : 10 * j + 10, :, sample].T
             reference = theirs[:, 10 * j : 10 * j + 10][:, ORDER]
             # Their parameters in their frame are ours in ours: W_ours = W_theirs T.
-            np.testing.assert_allclose(mine, reference @ changes[j], atol=1e-11)
+            np.testing.assert_allclose(mine, reference @ changes[j], atol=1e-12)
 
 
 def _frames(dynamics: Dynamics, state: State) -> list[np.ndarray]:
