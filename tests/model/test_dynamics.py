@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 import theodolite as th
 from tests.random_mechanisms import polygon_robot
 from tests.random_robots import random_robots
-from theodolite.identification.base_parameters import base_parameters
-from theodolite.measure.torque import EnergyProblem, TorqueProblem, random_state
-from theodolite.model.dynamics import Drive, Dynamics, State
+from theodolite.inertial.base_parameters import base_parameters
+from theodolite.measure.energy import EnergyProblem
+from theodolite.measure.filtering import Run
+from theodolite.measure.torque import TorqueProblem, random_state
+from theodolite.model.drives import Drive, State
+from theodolite.model.dynamics import Dynamics
+from theodolite.model.link_motion import Link
 from theodolite.model.loop_dynamics import LoopDynamics
+from theodolite.model.tree import Tree
 
 DOWN = np.array([0.0, 0.0, -9.81])
 #: Pinocchio's order of the ten parameters, in ours.
@@ -51,7 +58,7 @@ def test_torque_regressor_is_pinocchios(file: str, tip: str | None, recordings: 
     dynamics = Dynamics(robot, gravity=DOWN)
     joints = robot.joints
     state = random_state(dynamics, 20, np.random.default_rng(0))
-    ours = dynamics.torques(state, drives=())
+    ours = dynamics.regressor(state, drives=())
     # Frames: ours have the joint about z, theirs as the file has it; the turn between is constant.
     q0 = pin.neutral(model)
     pin.forwardKinematics(model, data, q0)
@@ -96,7 +103,7 @@ def test_power_is_the_change_of_energy(robot: th.Robot, seed: int) -> None:
 
     now = at(np.array([0.3]))
     energy = parameters @ dynamics.energy(at(np.array([0.3 - step, 0.3 + step])))
-    torques = np.tensordot(parameters, dynamics.torques(now), axes=1)[:, 0]
+    torques = np.tensordot(parameters, dynamics.regressor(now), axes=1)[:, 0]
     power = float(torques @ now.qd[0])
     # Energy counts the other way where gravity does work: H = E + U.
     assert abs((energy[1] - energy[0]) / (2 * step) - power) < 1e-5 * (1 + abs(power))
@@ -106,10 +113,12 @@ def test_drives_add_to_their_own_joint() -> None:
     dynamics = Dynamics(th.robots.puma560())
     state = random_state(dynamics, 4, np.random.default_rng(0))
     drives = tuple(Drive)
-    table = dynamics.torques(state, drives)
+    table = dynamics.regressor(state, drives)
     names = dynamics.names(drives)
+    stribeck = np.sign(state.qd) * np.exp(-np.abs(state.qd) / 0.1)
     for j in range(6):
         for name, column in (
+            (f"fva{j + 1}", np.abs(state.qd)), (f"fs{j + 1}", stribeck),
             (f"Ia{j + 1}", state.qdd), (f"fv{j + 1}", state.qd), (f"k{j + 1}", state.q),
             (f"fc{j + 1}", np.sign(state.qd)), (f"off{j + 1}", np.ones_like(state.q)),
         ):  # fmt: skip
@@ -146,9 +155,7 @@ def assert_balance(mechanism: th.Mechanism, rng: np.random.Generator) -> None:
         return State(moved, a + 2 * b * t, 2 * b)
 
     torques = np.tensordot(parameters, dynamics.regressor(at(0.0)), axes=1)
-    ahead, behind = (
-        parameters @ dynamics.energy(dynamics.followed(at(t))[0]) for t in (step, -step)
-    )
+    ahead, behind = (parameters @ dynamics.energy(at(t)) for t in (step, -step))
     power = (torques.T * a).sum(axis=1)
     np.testing.assert_allclose(
         power, (ahead - behind) / (2 * step), atol=2e-6 * (1 + abs(power).max())
@@ -160,8 +167,91 @@ def test_torques_and_energy_give_the_palletizer_the_same_base_parameters() -> No
     mechanism = th.robots.load("palletizer")
     dynamics = LoopDynamics(mechanism)
     state = random_state(dynamics, 200, np.random.default_rng(0))
-    by_torque = base_parameters(TorqueProblem(dynamics, state))
-    whole, _ = dynamics.followed(state)
-    by_energy = base_parameters(EnergyProblem(dynamics, whole, (Drive.ROTOR,)))
+    by_torque = base_parameters(TorqueProblem(dynamics, Run.of(state)))
+    by_energy = base_parameters(EnergyProblem(dynamics, Run.of(state)))
     assert by_torque.rank == by_energy.rank
     assert set(by_torque.names(by_torque.no_effect)) == set(by_energy.names(by_energy.no_effect))
+
+
+@pytest.mark.parametrize("name", ["fourbar", "fivebar", "palletizer", "rssr", "delta"])
+def test_explicit_and_implicit_forms_agree(name: str) -> None:
+    """Closures projected away, or their forces as unknowns: the same torques of the motors."""
+    dynamics = LoopDynamics(th.robots.load(name))
+    rng = np.random.default_rng(0)
+    state = random_state(dynamics, 10, rng)
+    values = rng.uniform(-1, 1, len(dynamics.names(())))
+    explicit = np.tensordot(values, dynamics.regressor(state, ()), axes=1).T
+    implicit, forces = dynamics.implicit_torques(state, values)
+    np.testing.assert_allclose(implicit, explicit, atol=1e-8 * np.abs(explicit).max())
+    assert np.abs(forces).max() > 0
+
+
+def test_coupled_drives_keep_the_power() -> None:
+    """Motor torques of a coupled wrist: the same power, and rotors that turn with the motors."""
+    coupled = th.robots.puma560()
+    com = np.eye(6)
+    com[4, 3], com[5, 3:5] = 0.014, (-0.013, 0.18)
+    gains = np.array([1.0, -0.5, 1.0, 2.0, 1.0, 1.0])
+    coupled = replace(coupled, transmission=th.Transmission.of(6, com=com, gains=gains))
+    plain, driven = Dynamics(th.robots.puma560()), Dynamics(coupled)
+    rng = np.random.default_rng(0)
+    motors = random_state(driven, 5, rng)
+    A = np.diag(gains) @ com
+    joints = State(*(part @ A.T for part in (motors.q, motors.qd, motors.qdd)))
+    values = rng.uniform(-1, 1, 60)
+    at_joints = np.tensordot(values, plain.regressor(joints, ()), axes=1).T
+    at_motors = np.tensordot(values, driven.regressor(motors, ()), axes=1).T
+    np.testing.assert_allclose(
+        (at_motors * motors.qd).sum(axis=1), (at_joints * joints.qd).sum(axis=1), rtol=1e-12
+    )
+    rotors = driven.regressor(motors)[driven.names().index("Ia5")]
+    np.testing.assert_array_equal(rotors[4], motors.qdd[:, 4])
+
+
+def random_tree(
+    rng: np.random.Generator, size: int
+) -> tuple[Tree, list[tuple[np.ndarray, np.ndarray]]]:
+    """Random branches, axes and kinds of joints, and where the joints are."""
+    links, placements = [], []
+    for number in range(size):
+        parent = int(rng.integers(-1, number))
+        rotation = Rotation.random(rng=rng).as_matrix()
+        if rng.random() < 0.3:
+            # Aligned axes are the interesting ones.
+            rotation = np.eye(3)
+        position = rng.uniform(-1, 1, 3)
+        revolute, axis = bool(rng.random() < 0.7), int(rng.integers(3))
+        placements.append((rotation, position))
+        links.append(
+            Link(
+                parent, rotation, position, number, revolute, axis, 0.0, 1.0, np.eye(3),
+                np.zeros(3), str(number),
+            )
+        )  # fmt: skip
+    return Tree(links, [str(number) for number in range(size)], size, DOWN), placements
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), size=st.integers(1, 8))
+def test_random_trees_are_pinocchios(seed: int, size: int) -> None:
+    """Random branches, axes and kinds of joints: every column to 1e-12."""
+    pin = pytest.importorskip("pinocchio")
+    rng = np.random.default_rng(seed)
+    tree, placements = random_tree(rng, size)
+    model = pin.Model()
+    for number, link in enumerate(tree.links):
+        kind = getattr(pin, f"JointModel{'R' if link.revolute else 'P'}{'XYZ'[link.axis]}")
+        model.addJoint(link.parent + 1, kind(), pin.SE3(*placements[number]), f"j{number}")
+    state = random_state(tree, 3, rng)
+    ours = tree.regressor(state, ())
+    data = model.createData()
+    for sample in range(3):
+        # Joints deeper in the tree may be numbered otherwise: ask by name.
+        order = [model.getJointId(f"j{number}") - 1 for number in range(size)]
+        q, v, a = (np.empty(size) for _ in range(3))
+        q[order], v[order], a[order] = state.q[sample], state.qd[sample], state.qdd[sample]
+        theirs = pin.computeJointTorqueRegressor(model, data, q, v, a).reshape(size, -1)[order]
+        for number, place in enumerate(order):
+            reference = theirs[:, 10 * place : 10 * place + 10][:, ORDER]
+            mine = ours[10 * number : 10 * number + 10, :, sample].T
+            np.testing.assert_allclose(mine, reference, atol=1e-12 * max(1, np.abs(mine).max()))

@@ -5,14 +5,18 @@ forces do no work on such motions. So the torques of the motors are
 
     tau = W_q + P' W_a
 
-of the tree in which every loop is cut [Gautier1991, graph-structured robots]. The accelerations of
-the passive joints need the change of G along the motion, which is a central difference of the exact
-derivative.
+of the tree in which every loop is cut [Gautier1991, graph-structured robots]. This is the explicit
+form. In the implicit one the closures' forces lambda are further unknowns of every sample,
+
+    [tau; 0] = [W_q; W_a] X + [G_q G_a]' lambda
+
+and eliminating them gives the same torques (`implicit_torques`). The accelerations of the passive
+joints need the change of G along the motion, a central difference of the exact derivative.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -20,9 +24,12 @@ from theodolite.arrays import FloatArray
 from theodolite.model.bodies import WORLD, Body
 from theodolite.model.chain import Chain
 from theodolite.model.closing import pseudo_inverse
-from theodolite.model.dynamics import GRAVITY, Drive, Link, State, Tree
+from theodolite.model.drives import STRIBECK_SPEED, State
+from theodolite.model.dynamics import GRAVITY
 from theodolite.model.elements import Element
+from theodolite.model.link_motion import Link
 from theodolite.model.mechanism import NONE, Mechanism
+from theodolite.model.tree import Tree
 
 #: Seconds along the motion over which the change of the closures' derivative is taken.
 STEP = 1e-5
@@ -31,20 +38,29 @@ STEP = 1e-5
 class LoopDynamics(Tree):
     """The regressors of a mechanism: its motors' torques, its passive joints following."""
 
-    def __init__(self, mechanism: Mechanism, *, gravity: FloatArray | None = None) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        gravity: FloatArray | None = None,
+        stribeck_speed: float = STRIBECK_SPEED,
+    ) -> None:
         """``gravity`` in the world, downwards along z unless given."""
         self.mechanism = self.robot = mechanism
         down = np.array([0.0, 0.0, -GRAVITY])
-        names = [joint.name for joint in (*mechanism.active, *mechanism.passive)]
-        links = tuple(_links(mechanism, names))
-        gravity = down if gravity is None else gravity
-        super().__init__(links, names, gravity, len(mechanism.active))
+        super().__init__(
+            tuple(_links(mechanism)),
+            [joint.name for joint in mechanism.active],
+            len(mechanism.active) + len(mechanism.passive),
+            down if gravity is None else gravity,
+            stribeck_speed=stribeck_speed,
+        )
 
     def random_positions(self, count: int, rng: np.random.Generator) -> FloatArray:
         return self.mechanism.random_motors(count, rng)
 
     def followed(self, state: State) -> tuple[State, FloatArray]:
-        """All joints from the measured ones, and how the passive ones follow, (n, passive, motors).
+        """All joints from the measured ones, and how they follow, (n, joints, motors).
 
         Further columns of ``state.q`` are guesses of the passive joints; without them, the branch
         is that of the home assembly.
@@ -57,26 +73,38 @@ class LoopDynamics(Tree):
         passive = mechanism.close(mechanism.values, measured, guess)[0]
         q = np.concatenate([measured, passive], axis=1)
         follow = self._follow(q)
-        qd = np.concatenate([state.qd, np.einsum("nij,nj->ni", follow, state.qd)], axis=1)
-        # a'' = P q'' + P' q', with the change of P along the motion.
+        qd = np.einsum("nij,nj->ni", follow, state.qd)
+        # u'' = F q'' + F' q', with the change of F along the motion.
         ahead, behind = (self._follow(q + way * STEP * qd) for way in (1.0, -1.0))
         drift = np.einsum("nij,nj->ni", (ahead - behind) / (2 * STEP), state.qd)
-        change = np.einsum("nij,nj->ni", follow, state.qdd) + drift
-        return State(q, qd, np.concatenate([state.qdd, change], axis=1)), follow
+        return State(q, qd, np.einsum("nij,nj->ni", follow, state.qdd) + drift), follow
 
     def _follow(self, q: FloatArray) -> FloatArray:
         gap = self.mechanism.gap(self.mechanism.values, q, columns=NONE)
-        return np.asarray(-pseudo_inverse(gap.by_passive) @ gap.by_active)
+        passive = np.asarray(-pseudo_inverse(gap.by_passive) @ gap.by_active)
+        motors = np.broadcast_to(np.eye(self.motors), (len(q), self.motors, self.motors))
+        return np.concatenate([motors, passive], axis=1)
 
-    def regressor(self, state: State, drives: Sequence[Drive] = (Drive.ROTOR,)) -> FloatArray:
-        """Of the motors' torques, (columns, motors, n), from measured joints."""
-        whole, follow = self.followed(state)
-        table = self.torques(whole, drives)
-        active, passive = table[:, : self.motors], table[:, self.motors :]
-        return active + np.einsum("cpn,npm->cmn", passive, follow)
+    def implicit_torques(self, state: State, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Motors' torques (n, motors) and the closures' forces (n, rows): the implicit form.
+
+        ``values`` are those of the links' parameters, without drives. Of redundant closures the
+        smallest forces are given; the torques do not depend on that.
+        """
+        whole, _ = self.followed(state)
+        cut = Tree(self.links, [""] * self.joints, self.joints, self.gravity)
+        torques = np.tensordot(values, cut.regressor(whole, ()), axes=1).T
+        gap = self.mechanism.gap(self.mechanism.values, whole.q, columns=NONE)
+        forces = -np.einsum(
+            "nrp,np->nr",
+            pseudo_inverse(gap.by_passive.transpose(0, 2, 1)),
+            torques[:, self.motors :],
+        )
+        shares = np.einsum("nrm,nr->nm", gap.by_active, forces)
+        return torques[:, : self.motors] + shares, forces
 
 
-def _links(mechanism: Mechanism, names: Sequence[str]) -> Iterator[Link]:
+def _links(mechanism: Mechanism) -> Iterator[Link]:
     """One link for each joint of each body; the last one of a body carries its mass."""
     ends: dict[str, tuple[int, FloatArray, FloatArray]] = {WORLD: (-1, np.eye(3), np.zeros(3))}
     count = 0

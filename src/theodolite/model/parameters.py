@@ -36,6 +36,7 @@ class Unit(Enum):
     TORQUE = "N m"
     VISCOUS = "N m s/rad"
     STIFFNESS = "N m/rad"
+    GAIN = "N m/A"
 
 
 @dataclass(frozen=True)

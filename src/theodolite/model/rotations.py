@@ -17,6 +17,16 @@ from theodolite.arrays import FloatArray
 SMALL_ANGLE = 1e-2
 
 
+def about(axis: int, angle: float) -> FloatArray:
+    """The rotation (3, 3) about one of the axes 0, 1, 2."""
+    j, k = (axis + 1) % 3, (axis + 2) % 3
+    matrix = np.eye(3)
+    matrix[j, j] = matrix[k, k] = np.cos(angle)
+    matrix[k, j] = np.sin(angle)
+    matrix[j, k] = -matrix[k, j]
+    return matrix
+
+
 def log(rotations: FloatArray) -> FloatArray:
     """Rotation vectors (n, 3) of rotation matrices (n, 3, 3)."""
     from scipy.spatial.transform import Rotation

@@ -1,0 +1,93 @@
+"""What a drive adds to the torque of its motor, each linear in its own coefficient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+
+#: Speed at which stiction has fallen to a third unless another is given, rad/s or m/s.
+STRIBECK_SPEED = 0.1
+
+
+class Drive(Enum):
+    """The parameter of a term, by its symbol."""
+
+    #: Inertia of the rotor, referred to the joint: Ia q''.
+    ROTOR = "Ia"
+    #: fv q'.
+    VISCOUS = "fv"
+    #: fc sign q'.
+    COULOMB = "fc"
+    #: A constant; with fc also Coulomb friction that differs with the direction.
+    OFFSET = "off"
+    #: fva |q'|: viscous friction that differs with the direction.
+    ASYMMETRIC = "fva"
+    #: fs sign q' exp(-|q'| / v): what friction has more at low speed.
+    STRIBECK = "fs"
+    #: k q.
+    SPRING = "k"
+
+    @property
+    def dissipates(self) -> bool:
+        """Does its coefficient have to be positive, because it only takes energy?"""
+        return self in (Drive.VISCOUS, Drive.COULOMB)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Positions, velocities and accelerations of the motors, (n, motors)."""
+
+    q: FloatArray
+    qd: FloatArray
+    qdd: FloatArray
+
+    def __getitem__(self, rows: slice) -> State:
+        return State(self.q[rows], self.qd[rows], self.qdd[rows])
+
+    def __len__(self) -> int:
+        return len(self.qd)
+
+
+def drive_torque(drive: Drive, state: State, motor: int, stribeck_speed: float) -> FloatArray:
+    """The torque of a unit coefficient, (n,)."""
+    q, qd, qdd = (part[:, motor] for part in (state.q, state.qd, state.qdd))
+    if drive is Drive.ROTOR:
+        return qdd
+    if drive is Drive.VISCOUS:
+        return qd
+    if drive is Drive.COULOMB:
+        return np.sign(qd)
+    if drive is Drive.ASYMMETRIC:
+        return np.abs(qd)
+    if drive is Drive.STRIBECK:
+        return np.sign(qd) * np.exp(-np.abs(qd) / stribeck_speed)
+    return q if drive is Drive.SPRING else np.ones_like(q)
+
+
+def drive_slopes(
+    drive: Drive, state: State, motor: int, stribeck_speed: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Derivatives of that torque by position, velocity and acceleration, (n,) each."""
+    qd = state.qd[:, motor]
+    zero, one = np.zeros_like(qd), np.ones_like(qd)
+    by_velocity = {
+        Drive.VISCOUS: one,
+        Drive.ASYMMETRIC: np.sign(qd),
+        Drive.STRIBECK: -np.exp(-np.abs(qd) / stribeck_speed) / stribeck_speed,
+    }
+    return (
+        one if drive is Drive.SPRING else zero,
+        by_velocity.get(drive, zero),
+        one if drive is Drive.ROTOR else zero,
+    )
+
+
+def drive_energy(drive: Drive, state: State, motor: int) -> FloatArray | None:
+    """The energy that a unit coefficient stores, (n,); None where it stores none."""
+    if drive is Drive.ROTOR:
+        return 0.5 * state.qd[:, motor] ** 2
+    return 0.5 * state.q[:, motor] ** 2 if drive is Drive.SPRING else None

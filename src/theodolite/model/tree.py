@@ -1,0 +1,168 @@
+"""Torques and energy of links that stand on each other, linear in their parameters.
+
+Motors move joints, perhaps several each (coupled drives) or through loops: the joints follow,
+``u' = F q'``, and the motors' torques are ``F'`` times those of the joints, because neither gears
+nor closures take or give any power. What a drive adds stands on its own motor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.model.drives import (
+    STRIBECK_SPEED,
+    Drive,
+    State,
+    drive_energy,
+    drive_torque,
+)
+from theodolite.model.inertia import INERTIAL
+from theodolite.model.link_motion import Link, LinkMotion, energy_columns, torque_columns
+
+ROTORS = (Drive.ROTOR,)
+
+
+class Tree:
+    """The regressors of links that stand on each other, for all samples at once."""
+
+    def __init__(
+        self,
+        links: Sequence[Link],
+        motors: Sequence[str],
+        joints: int,
+        gravity: FloatArray,
+        *,
+        stribeck_speed: float = STRIBECK_SPEED,
+    ) -> None:
+        """``motors`` are the suffixes of drive parameters; ``joints`` counts what moves links."""
+        self.links = tuple(links)
+        self.motor_names = tuple(motors)
+        self.joints = joints
+        self.gravity = gravity
+        self.stribeck_speed = stribeck_speed
+
+    @property
+    def motors(self) -> int:
+        return len(self.motor_names)
+
+    @cached_property
+    def _driven(self) -> dict[int, int]:
+        """Link -> motor whose columns stand behind the link's: the first link of its joint."""
+        first: dict[int, int] = {}
+        for number, link in enumerate(self.links):
+            if link.joint < self.motors:
+                first.setdefault(link.joint, number)
+        return {number: motor for motor, number in first.items()}
+
+    def columns(self, drives: Sequence[Drive] = ROTORS) -> list[tuple[str, str]]:
+        """Symbol and suffix of every column: ``XX 1 ... M 1, Ia 1, XX 2 ...``."""
+        found = []
+        for number, link in enumerate(self.links):
+            if link.name is not None:
+                found += [(symbol, link.name) for symbol in INERTIAL]
+            if number in self._driven:
+                found += [(drive.value, self.motor_names[self._driven[number]]) for drive in drives]
+        return found
+
+    def names(self, drives: Sequence[Drive] = ROTORS) -> list[str]:
+        """Names of all columns."""
+        return [symbol + suffix for symbol, suffix in self.columns(drives)]
+
+    def followed(self, state: State) -> tuple[State, FloatArray | None]:
+        """The joints' state from the motors', and how they follow, (n, joints, motors) or less.
+
+        None where the joints are the motors.
+        """
+        return state, None
+
+    def random_positions(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Motor positions to take samples at, (count, motors)."""
+        return rng.uniform(-np.pi, np.pi, (count, self.motors))
+
+    def regressor(self, state: State, drives: Sequence[Drive] = ROTORS) -> FloatArray:
+        """The regressor d of the motors' torques, (columns, motors, n)."""
+        n = len(state)
+        whole, follow = self.followed(state)
+        table = np.zeros((len(self.columns(drives)), self.motors, n))
+        first = 0
+        for number, (link, motion, path) in enumerate(self._motions(whole, -self.gravity)):
+            if link.name is not None:
+                part = table[first : first + 10]
+                if follow is None:
+                    self._body(motion, path, part)
+                else:
+                    torques = np.zeros((10, self.joints, n))
+                    self._body(motion, path, torques)
+                    part[:] = np.einsum("cjn,njm->cmn", torques, follow)
+                first += 10
+            if number in self._driven:
+                motor = self._driven[number]
+                for drive in drives:
+                    table[first, motor] = drive_torque(drive, state, motor, self.stribeck_speed)
+                    first += 1
+        return table
+
+    @staticmethod
+    def _body(motion: LinkMotion, path: list[int], part: FloatArray) -> None:
+        """Columns of one body's ten parameters, (10, joints, n)."""
+        if path == list(range(len(path))):
+            torque_columns(motion, len(path), part[:, : len(path)])
+            return
+        torques = np.zeros((10, len(path), part.shape[2]))
+        torque_columns(motion, len(path), torques)
+        # A joint may move several links of a path, each with its own screw.
+        for place, joint in enumerate(path):
+            part[:, joint] += torques[:, place]
+
+    def energy(self, state: State, drives: Sequence[Drive] = ROTORS) -> FloatArray:
+        """The row h of the total energy, (columns, n); friction does not store any."""
+        table = np.zeros((len(self.columns(drives)), len(state)))
+        whole, _ = self.followed(state)
+        first = 0
+        for number, (link, motion, _) in enumerate(self._motions(whole, np.zeros(3))):
+            if link.name is not None:
+                energy_columns(motion, self.gravity, table[first : first + 10])
+                first += 10
+            if number in self._driven:
+                for drive in drives:
+                    stored = drive_energy(drive, state, self._driven[number])
+                    if stored is not None:
+                        table[first] = stored
+                    first += 1
+        return table
+
+    def origins(self, state: State) -> list[FloatArray]:
+        """Where the links' frames are in the world, (n, 3) each."""
+        whole, _ = self.followed(state)
+        return [motion.origin.T for _, motion, _ in self._motions(whole, np.zeros(3))]
+
+    def _motions(
+        self, state: State, acceleration: FloatArray
+    ) -> Iterator[tuple[Link, LinkMotion, list[int]]]:
+        """Each link's motion, and the joints that move it, from the world outwards."""
+        size, n = len(self.links), len(state)
+        branched = {
+            link.parent for number, link in enumerate(self.links) if link.parent < number - 1
+        }
+        kept: dict[int, tuple[LinkMotion, list[int]]] = {}
+        last = -1
+        motion = LinkMotion.at_rest(size, n, acceleration)
+        path: list[int] = []
+        for number, link in enumerate(self.links):
+            if link.parent != last:
+                if link.parent == -1:
+                    motion, path = LinkMotion.at_rest(size, n, acceleration), []
+                else:
+                    before, way = kept[link.parent]
+                    motion, path = before.copy(), list(way)
+            columns = (part[:, link.joint] for part in (state.q, state.qd, state.qdd))
+            motion.advance(link, len(path), *columns)
+            path = [*path, link.joint]
+            if number in branched:
+                kept[number] = (motion.copy(), path)
+            last = number
+            yield link, motion, path
