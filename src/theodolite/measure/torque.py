@@ -7,39 +7,32 @@ not grow with the recording; base parameters come from the routine that serves e
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
+from theodolite.measure.filtering import Run
 from theodolite.measure.problem import Block
-from theodolite.measure.slicing import slices
-from theodolite.model.dynamics import Drive, State, Tree
+from theodolite.measure.slicing import BLOCK, slices
+from theodolite.model.drives import Drive, State
+from theodolite.model.inertia import INERTIAL
 from theodolite.model.parameters import Group, Parameter, Unit
+from theodolite.model.tree import ROTORS, Tree
 
 UNITS = {
     **dict.fromkeys(("XX", "XY", "XZ", "YY", "YZ", "ZZ", "Ia"), Unit.INERTIA),
     **dict.fromkeys(("MX", "MY", "MZ"), Unit.MOMENT),
     "M": Unit.MASS,
-    "fv": Unit.VISCOUS,
-    "fc": Unit.TORQUE,
-    "off": Unit.TORQUE,
+    **dict.fromkeys(("fv", "fva"), Unit.VISCOUS),
+    **dict.fromkeys(("fc", "off", "fs"), Unit.TORQUE),
     "k": Unit.STIFFNESS,
 }
 #: Ranges of random samples: rad or m per second, and per second squared.
 RANDOM = (2.0, 5.0)
-
-
-def inertial_parameters(
-    dynamics: Tree, drives: Sequence[Drive], values: FloatArray | None = None
-) -> tuple[Parameter, ...]:
-    """The columns of the regressor as parameters, zero unless values are given."""
-    columns = dynamics.columns(drives)
-    values = np.zeros(len(columns)) if values is None else values
-    return tuple(
-        Parameter(symbol + suffix, float(value), UNITS[symbol], Group.ARM, index, index)
-        for index, ((symbol, suffix), value) in enumerate(zip(columns, values, strict=True))
-    )
+#: Suffix of the parameters of a payload.
+LOAD = "L"
 
 
 def random_state(dynamics: Tree, count: int, rng: np.random.Generator) -> State:
@@ -49,74 +42,115 @@ def random_state(dynamics: Tree, count: int, rng: np.random.Generator) -> State:
     return State(dynamics.random_positions(count, rng), *speeds)
 
 
-class _Linear:
-    """A problem that is linear in inertial parameters."""
+class LinearModel:
+    """What torques, energy and power have in common: columns, and runs to take them from."""
 
     shrinks = False
     forerunner = None
 
-    def __init__(self, dynamics: Tree, state: State, drives: Sequence[Drive]) -> None:
-        self.dynamics, self.state, self.drives = dynamics, state, tuple(drives)
-        self.parameters = inertial_parameters(dynamics, drives)
+    def __init__(
+        self,
+        dynamics: Tree,
+        runs: Run | Sequence[Run],
+        *,
+        drives: Sequence[Drive] = ROTORS,
+        payload: bool = False,
+        only: Sequence[str] | None = None,
+    ) -> None:
+        """With ``payload``, its ten parameters; ``only`` keeps some of all columns, by name."""
+        self.dynamics, self.drives, self.payload = dynamics, tuple(drives), payload
+        self.runs = (runs,) if isinstance(runs, Run) else tuple(runs)
+        for run in self.runs:
+            if run.torques.shape != run.state.qd.shape or run.torques.shape[1] != dynamics.motors:
+                raise InputError(
+                    f"there are torques of the shape {run.torques.shape} for velocities of "
+                    f"{run.state.qd.shape} and {dynamics.motors} motors",
+                    where=run.name,
+                )
+        columns = dynamics.columns(drives)
+        if payload:
+            columns += [(symbol, LOAD) for symbol in INERTIAL]
+        names = [symbol + suffix for symbol, suffix in columns]
+        unknown = sorted(set(only or ()) - set(names))
+        if unknown:
+            raise InputError(f"there is no parameter {', '.join(unknown)}", allowed=names)
+        #: Indices of the columns that are used; None where all are.
+        self._used = None if only is None else [names.index(name) for name in only]
+        used = range(len(names)) if self._used is None else self._used
+        self.parameters = tuple(
+            Parameter(names[column], 0.0, UNITS[columns[column][0]], Group.ARM, place, place)
+            for place, column in enumerate(used)
+        )
         # The order of the columns is the order of choice: regrouped are those of further links.
         self.priorities = tuple(range(len(self.parameters), 0, -1))
 
     def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
         return None
 
-    def _slice(self, rows: slice) -> State:
-        return State(self.state.q[rows], self.state.qd[rows], self.state.qdd[rows])
+    def regressor(self, run: Run, rows: slice) -> FloatArray:
+        """Columns of the torques at some samples of a run, (columns, motors, n)."""
+        return self.chosen(self.dynamics.regressor(run.state[rows], self.drives), loaded=run.loaded)
+
+    def chosen(self, table: FloatArray, *, loaded: bool) -> FloatArray:
+        """The columns that are used, of all (columns, ...), with those of a payload."""
+        if self.payload:
+            # A payload is fixed to the last link: its columns are the last link's, or nothing.
+            columns = self.dynamics.columns(self.drives)
+            first = max(place for place, (symbol, _) in enumerate(columns) if symbol == INERTIAL[0])
+            table = np.concatenate([table, table[first : first + len(INERTIAL)] * float(loaded)])
+        return table if self._used is None else table[self._used]
+
+    def pieces(self) -> Iterator[tuple[Run, slice]]:
+        """Runs in pieces of remaining samples, each from a bounded number of recorded ones."""
+        for run in self.runs:
+            for rows in slices(run.rows, max(1, BLOCK // run.thinning.every)):
+                yield run, rows
 
 
-class TorqueProblem(_Linear):
+class TorqueProblem(LinearModel):
     """Measured torques against the torque regressor d."""
 
     def __init__(
         self,
         dynamics: Tree,
-        state: State,
-        torques: FloatArray | None = None,
+        runs: Run | Sequence[Run],
         *,
-        drives: Sequence[Drive] = (Drive.ROTOR,),
-        sigmas: FloatArray | None = None,
+        drives: Sequence[Drive] = ROTORS,
+        payload: bool = False,
+        only: Sequence[str] | None = None,
+        whitening: FloatArray | None = None,
     ) -> None:
-        super().__init__(dynamics, state, drives)
-        shape = state.qd.shape
-        self.torques = np.zeros(shape) if torques is None else torques
-        if self.torques.shape != shape:
-            raise InputError(
-                f"there are torques of the shape {self.torques.shape} for joints of {shape}"
-            )
-        self.sigmas = np.ones(dynamics.motors) if sigmas is None else sigmas
+        """``whitening`` (motors, motors) makes the torques' noise white; by default, none."""
+        super().__init__(dynamics, runs, drives=drives, payload=payload, only=only)
+        self.whitening = whitening
+
+    def weighted(self, whitening: FloatArray) -> TorqueProblem:
+        """The same with other weights."""
+        changed = copy(self)
+        changed.whitening = whitening
+        return changed
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
-        for rows in slices(len(self.state.q)):
-            table = self.dynamics.regressor(self._slice(rows), self.drives)
-            error = np.tensordot(values, table, axes=1) - self.torques[rows].T
-            columns = np.concatenate([table, error[None]]) / self.sigmas[:, None]
+        for run, rows in self.pieces():
+            source = run.thinning.source(rows)
+            table = self.regressor(run, source)
+            error = np.tensordot(values, table, axes=1) - run.torques[source].T
+            columns = run.thinning.thinned(np.concatenate([table, error[None]]))
+            if self.whitening is not None:
+                columns = np.matmul(self.whitening, columns)
             yield Block(columns.reshape(len(columns), -1), self.dynamics.motors)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
-        return {"torque": np.linalg.norm(self.predicted(values) - self.torques, axis=1)}
+        return {"torque": np.linalg.norm(self.predicted(values) - self.measured(), axis=1)}
+
+    def measured(self) -> FloatArray:
+        """Torques after the low-pass, (rows of all runs, motors)."""
+        return np.concatenate([run.measured() for run in self.runs])
 
     def predicted(self, values: FloatArray) -> FloatArray:
-        """Torques of given parameters, (n, joints)."""
-        parts = [
-            np.tensordot(values, self.dynamics.regressor(self._slice(rows), self.drives), axes=1).T
-            for rows in slices(len(self.state.q))
-        ]
+        """Torques of given parameters after the same low-pass."""
+        parts = []
+        for run, rows in self.pieces():
+            torques = np.tensordot(values, self.regressor(run, run.thinning.source(rows)), axes=1)
+            parts.append(run.thinning.thinned(torques).T)
         return np.concatenate(parts)
-
-
-class EnergyProblem(_Linear):
-    """The energy model h between consecutive samples [Gautier1991, eq. 11]: h(t_b) - h(t_a).
-
-    Only differences count: the energy itself has a constant that no torque shows.
-    """
-
-    def blocks(self, values: FloatArray) -> Iterator[Block]:
-        table = np.diff(self.dynamics.energy(self.state, self.drives), axis=1)
-        yield Block(np.concatenate([table, np.zeros((1, table.shape[1]))]), 1)
-
-    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
-        return {}

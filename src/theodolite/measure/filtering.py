@@ -1,0 +1,144 @@
+"""From a recording to even samples for the regressor [Renaud2006, 5.2.1].
+
+Positions (and velocities, where they were recorded) are resampled evenly and low-passed forwards
+and backwards, so that nothing is shifted; derivatives are central differences. Torques stay as they
+are: they and the columns of the regressor pass one low-pass in parallel afterwards (`Thinning`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
+from theodolite.measure.recording import Recording
+from theodolite.measure.recording_checks import doubts_about
+from theodolite.measure.thinning import WHOLE, Thinning
+from theodolite.model.drives import State
+
+#: Order of the low-pass of the positions; twice that by going both ways.
+ORDER = 4
+#: Part of the movement's energy that must lie below the cut-off, and the reserve above it.
+KEPT = 0.999
+RESERVE = 5.0
+#: The cut-off proposed is within these, Hz, and below this part of the sampling frequency.
+SLOWEST, HIGHEST_PART = 3.0, 0.2
+#: Periods of the cut-off that are left out at both ends; the second low-pass takes two more.
+EDGE = 3.0
+#: A recording shorter than this many periods of the cut-off cannot be filtered.
+FEWEST_PERIODS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Even samples of one run, and the low-pass that torques and columns pass in parallel."""
+
+    state: State
+    #: As recorded, (n, motors).
+    torques: FloatArray
+    #: Samples per second, before thinning.
+    rate: float = 1.0
+    thinning: Thinning = WHOLE
+    #: Did the robot carry the payload?
+    loaded: bool = False
+    name: str = "recording"
+    #: Cut-off, Hz, and why it is what it is.
+    cutoff: float = 0.0
+    reason: str = ""
+    #: What looks wrong, in words.
+    doubts: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(state: State) -> Run:
+        """Samples without torques: what could be identified from them?"""
+        return Run(state, np.zeros_like(state.qd))
+
+    @property
+    def rows(self) -> int:
+        """Samples that remain after thinning."""
+        return self.thinning.count(len(self.state))
+
+    @property
+    def times(self) -> FloatArray:
+        """When they are, seconds from the first sample."""
+        samples = np.arange(len(self.state))
+        return samples[self.thinning.middle(slice(0, self.rows))] / self.rate
+
+    def measured(self) -> FloatArray:
+        """Torques after the low-pass, (rows, motors)."""
+        return self.thinning.thinned(self.torques.T).T
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """A frequency of the low-pass, Hz, and why."""
+
+    frequency: float
+    reason: str
+
+
+def proposed_cutoff(recording: Recording) -> Cutoff:
+    """Well above what the movement contains."""
+    even = recording.even()
+    speeds = np.gradient(even.q, axis=0)
+    power = (np.abs(np.fft.rfft(speeds - speeds.mean(axis=0), axis=0)) ** 2).sum(axis=1)
+    frequencies = np.fft.rfftfreq(len(even.q), 1.0 / even.rate)
+    share = np.cumsum(power) / max(float(power.sum()), 1e-300)
+    inside = float(frequencies[int(np.searchsorted(share, KEPT))])
+    wanted = RESERVE * inside
+    reason = f"{100 * KEPT:g} % of the movement lies below {inside:.2g} Hz, {RESERVE:g} times that"
+    highest = HIGHEST_PART * even.rate
+    if wanted > highest:
+        return Cutoff(
+            highest, f"{reason} is more than {HIGHEST_PART:g} of the {even.rate:.0f} samples/s"
+        )
+    if wanted < SLOWEST:
+        return Cutoff(SLOWEST, f"{reason} is less than the usual least")
+    return Cutoff(wanted, reason)
+
+
+def filtered(recording: Recording, *, cutoff: float | None = None, loaded: bool = False) -> Run:
+    """Resampled, low-passed and differentiated, with the low-pass for both sides of the model."""
+    from scipy.signal import butter, filtfilt
+
+    even = recording.even()
+    rate = even.rate
+    chosen = proposed_cutoff(recording) if cutoff is None else Cutoff(cutoff, "as asked for")
+    frequency = chosen.frequency
+    if not 0 < frequency < 0.5 * rate:
+        raise InputError(
+            f"a cut-off of {frequency:g} Hz", where=recording.name,
+            allowed=f"below half of the {rate:.0f} samples per second",
+        )  # fmt: skip
+    if len(even.q) < FEWEST_PERIODS * rate / frequency:
+        raise InputError(
+            f"{len(even.q) / rate:.1f} s are too short", where=recording.name,
+            allowed=f"at least {FEWEST_PERIODS / frequency:.1f} s at this cut-off",
+            remedy="Record for longer",
+        )  # fmt: skip
+    b, a = butter(ORDER, frequency / (rate / 2))
+
+    def smooth(signal: FloatArray) -> FloatArray:
+        return np.asarray(filtfilt(b, a, signal, axis=0))
+
+    q = smooth(even.q)
+    qd = np.gradient(q, 1.0 / rate, axis=0) if even.qd is None else smooth(even.qd)
+    qdd = np.gradient(qd, 1.0 / rate, axis=0) if even.qdd is None else smooth(even.qdd)
+    thinning = Thinning.below(frequency, rate)
+    # Filters and differences are wrong at the ends.
+    edge = int(np.ceil(EDGE * rate / frequency))
+    keep = slice(edge, len(q) - edge)
+    thinning.check(len(q) - 2 * edge, recording.name)
+    return Run(
+        State(q, qd, qdd)[keep],
+        even.torques[keep],
+        rate,
+        thinning,
+        loaded,
+        recording.name,
+        frequency,
+        chosen.reason,
+        tuple(doubts_about(recording)),
+    )

@@ -1,0 +1,95 @@
+"""What looks wrong with a recording before any model is fitted, in words with the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.measure.recording import Recording
+
+#: A joint that moves less than this does not show its parameters (radians, metres).
+STILL = 1e-2
+#: Part of the torque's energy near the highest frequency at which aliasing is likely.
+ALIASED = 0.05
+#: A step in time this many times the usual one is a gap.
+GAP = 5.0
+#: A recorded derivative may differ from the computed one by this factor before it is doubted.
+AGREES = 1.3
+#: And must be explained by it to this part, to say anything.
+EXPLAINED = 0.8
+#: Positions that range over more than this are hardly radians or metres.
+WIDE = 30.0
+#: A factor is taken for one of these if it is within a tenth.
+FACTORS = {180 / np.pi: "degrees", 1e3: "thousandths", 60 / (2 * np.pi): "turns per minute"}
+
+
+def doubts_about(recording: Recording) -> list[str]:
+    """All of them."""
+    return [
+        *_still(recording),
+        *_gaps(recording),
+        *_aliasing(recording),
+        *_units(recording),
+    ]
+
+
+def _still(recording: Recording) -> Iterator[str]:
+    still = np.flatnonzero(np.ptp(recording.q, axis=0) < STILL)
+    if len(still):
+        names = ", ".join(f"joint {joint + 1}" for joint in still)
+        yield f"{names} hardly moves: its parameters cannot be seen. Move it"
+
+
+def _gaps(recording: Recording) -> Iterator[str]:
+    gaps = np.diff(recording.times)
+    if gaps.max() > GAP * np.median(gaps):
+        at = recording.times[int(np.argmax(gaps))] - recording.times[0]
+        yield f"there is a gap of {gaps.max():.2f} s in the recording, {at:.2f} s from its start"
+
+
+def _aliasing(recording: Recording) -> Iterator[str]:
+    power = np.abs(np.fft.rfft(recording.torques - recording.torques.mean(axis=0), axis=0)) ** 2
+    high = power[int(0.8 * len(power)) :].sum(axis=0) / np.maximum(power.sum(axis=0), 1e-300)
+    for joint in np.flatnonzero(high > ALIASED):
+        yield (
+            f"{100 * high[joint]:.0f} % of the torque of joint {joint + 1} lies near half the "
+            "sampling frequency: aliasing is likely. Record faster"
+        )
+
+
+def _units(recording: Recording) -> Iterator[str]:
+    wide = np.flatnonzero(np.ptp(recording.q, axis=0) > WIDE)
+    for joint in wide:
+        yield (
+            f"joint {joint + 1} ranges over {np.ptp(recording.q[:, joint]):.0f} rad: its positions "
+            "look like degrees. Name the column ..._deg"
+        )
+    speeds = np.gradient(recording.q, recording.times, axis=0)
+    if recording.qd is not None:
+        yield from _derivative("velocity", speeds, recording.qd)
+        speeds = recording.qd
+    if recording.qdd is not None:
+        changes = np.gradient(speeds, recording.times, axis=0)
+        yield from _derivative("acceleration", changes, recording.qdd)
+
+
+def _derivative(what: str, computed: FloatArray, recorded: FloatArray) -> Iterator[str]:
+    """Is a recorded derivative that of what was recorded?"""
+    for joint, (ours, theirs) in enumerate(zip(computed.T, recorded.T, strict=True)):
+        square, product = float(ours @ ours), float(ours @ theirs)
+        if square == 0 or product == 0:
+            continue
+        factor = product / square
+        explained = product**2 / (square * float(theirs @ theirs))
+        if explained < EXPLAINED or 1 / AGREES < factor < AGREES:
+            continue
+        unit = next(
+            (name for size, name in FACTORS.items() if 0.9 < abs(factor) / size < 1.1), None
+        )
+        yield (
+            f"the {what} of joint {joint + 1} is {factor:.3g} times what its positions say"
+            + (", with the other sign" if factor < 0 else "")
+            + (f": it looks like {unit}" if unit else "")
+        )
