@@ -1,194 +1,196 @@
-"""Base inertial parameters and their identification: published figures, simulation, real robots."""
+"""Identification from torques: coverage, all ways, energy and power, bodies."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import theodolite as th
+from tests.inertial.simulated import puma, recorded, simulated
 from theodolite.errors import InputError
-from theodolite.identification.base_parameters import base_parameters, base_values
-from theodolite.inertial.identify import (
-    FRICTION,
-    consistent,
-    essential,
-    identify_dynamics,
-    is_consistent,
-    torque_error,
-)
-from theodolite.measure.recording import Filtered, Recording, filtered, proposed_cutoff
-from theodolite.measure.torque import TorqueProblem, random_state
-from theodolite.model.dynamics import Drive, Dynamics, State
-from theodolite.reproduce import gautier
-
-GAINS = np.array([14.87, 13.26, 11.13, 10.62, 11.03, 11.47])
-DOWN = np.array([0.0, 0.0, -9.81])
-COUNTS = {
-    "puma560": (36, 40, 58),
-    "ur10e": (36, 40, 58),
-    "stanford": (33, 37, 55),
-    "panda": (43, 48, None),
-    "lwr4": (43, 48, None),
-}
+from theodolite.inertial.base_parameters import base_values
+from theodolite.inertial.bodies import consistent, is_consistent, ridge
+from theodolite.inertial.by_energy import Model, identify_by_energy
+from theodolite.inertial.excitation import not_excited
+from theodolite.inertial.identify import Dynamic, Way, essential, identify_dynamics
+from theodolite.inertial.noise import correlation_factor
+from theodolite.inertial.prediction import Prediction, prediction, verdict
+from theodolite.measure.filtering import Run, filtered
+from theodolite.measure.torque import TorqueProblem
+from theodolite.model.inertia import pseudo_inertia
+from theodolite.reproduce import renaud_dynamics
 
 
-def test_gautiers_figures() -> None:
-    for figure in gautier.figures():
-        assert figure.agrees, figure
+def expected(found: Dynamic, truth: dict[str, float]) -> np.ndarray:
+    known = found.identifiability
+    return base_values(known, np.array([truth[p.name] for p in known.parameters]))
 
 
-@pytest.mark.parametrize("name", COUNTS)
-def test_counts_of_base_parameters(name: str) -> None:
-    dynamics = Dynamics(th.robots.load(name))
-    state = random_state(dynamics, 250, np.random.default_rng(0))
-    for drives, expected in zip(((), (Drive.ROTOR,), FRICTION), COUNTS[name], strict=True):
-        if expected is not None:
-            known = base_parameters(TorqueProblem(dynamics, state, drives=drives))
-            assert known.rank == expected
-
-
-def test_base_values_predict_the_same_torques() -> None:
-    """Standard parameters, and the base ones alone: the same torques at fresh samples."""
-    dynamics = Dynamics(th.robots.puma560())
-    rng = np.random.default_rng(1)
-    known = base_parameters(TorqueProblem(dynamics, random_state(dynamics, 200, rng)))
-    standard = rng.uniform(-1, 1, len(known.parameters))
-    grouped = np.zeros(len(standard))
-    grouped[known.base] = base_values(known, standard)
-    table = dynamics.torques(random_state(dynamics, 30, rng))
-    np.testing.assert_allclose(
-        np.tensordot(grouped, table, axes=1), np.tensordot(standard, table, axes=1), atol=1e-10
-    )
-
-
-def simulated(seed: int, noise: float = 0.5, samples: int = 600) -> tuple[Dynamics, Filtered, dict]:
-    """White torque noise on a smooth motion of a PUMA with plausible bodies."""
-    dynamics = Dynamics(th.robots.puma560())
-    rng = np.random.default_rng(seed)
-    truth = {}
-    for joint in range(1, 7):
-        mass, arm, size = 8.0 / joint, rng.uniform(-0.1, 0.1, 3), rng.uniform(0.05, 0.2, 3)
-        inertia = mass * (np.diag(size**2) + (arm @ arm) * np.eye(3) - np.outer(arm, arm))
-        for name, (i, j) in zip(
-            ("XX", "XY", "XZ", "YY", "YZ", "ZZ"),
-            ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)),
-            strict=True,
-        ):
-            truth[f"{name}{joint}"] = inertia[i, j]
-        for axis, letter in enumerate("XYZ"):
-            truth[f"M{letter}{joint}"] = mass * arm[axis]
-        truth |= {f"M{joint}": mass, f"Ia{joint}": 0.5, f"fv{joint}": 2.0, f"fc{joint}": 3.0}
-        truth[f"off{joint}"] = rng.uniform(-0.5, 0.5)
-    t = np.linspace(0, 20, samples)[:, None]
-    w = 2 * np.pi * np.array([0.1, 0.25, 0.4])
-    A = rng.uniform(-0.5, 0.5, (3, 6))
-    B = rng.uniform(-0.5, 0.5, (3, 6))
-    q = sum(A[k] * np.sin(w[k] * t) + B[k] * np.cos(w[k] * t) for k in range(3))
-    qd = sum(w[k] * (A[k] * np.cos(w[k] * t) - B[k] * np.sin(w[k] * t)) for k in range(3))
-    qdd = sum(-(w[k] ** 2) * (A[k] * np.sin(w[k] * t) + B[k] * np.cos(w[k] * t)) for k in range(3))
-    state = State(q, qd, qdd)
-    names = dynamics.names(FRICTION)
-    values = np.array([truth[name] for name in names])
-    torques = np.tensordot(values, dynamics.torques(state, FRICTION), axes=1).T
-    torques = torques + noise * rng.standard_normal(torques.shape)
-    return dynamics, Filtered(state, torques, 10.0, 30.0, 1, ()), truth
+def inside(found: Dynamic, truth: dict[str, float]) -> np.ndarray:
+    return np.abs(found.base_values - expected(found, truth)) <= found.statistics.half_widths()
 
 
 def test_intervals_hold_with_white_noise() -> None:
     """95 % coverage between 93 and 97 %, over 60 simulated identifications."""
-    inside = total = 0
-    for seed in range(60):
-        dynamics, data, truth = simulated(seed)
-        found = identify_dynamics(dynamics, data)
-        known = found.identifiability
-        standard = np.array([truth[parameter.name] for parameter in known.parameters])
-        expected = base_values(known, standard)
-        widths = found.statistics.half_widths()
-        inside += int((np.abs(found.values[known.base] - expected) <= widths).sum())
-        total += known.rank
-    assert 0.93 < inside / total < 0.97
+    hits = [inside(identify_dynamics(d, run), t) for d, run, t in map(simulated, range(60))]
+    assert 0.93 < np.concatenate(hits).mean() < 0.97
+
+
+def test_intervals_hold_for_filtered_recordings() -> None:
+    """The same through the whole way: positions only, white torque noise, filters, thinning."""
+    hits = []
+    for seed in range(40):
+        dynamics, recording, truth = recorded(seed)
+        hits.append(inside(identify_dynamics(dynamics, filtered(recording)), truth))
+    assert 0.93 < np.concatenate(hits).mean() < 0.97
+
+
+def test_coloured_noise_widens_the_intervals() -> None:
+    """Noise that persists for ten samples: plain weights would be far too sure."""
+    hits, naive = [], []
+    for seed in range(25):
+        dynamics, run, truth = simulated(seed, noise=0.0)
+        rng = np.random.default_rng(seed)
+        white = rng.standard_normal((len(run.torques) + 200, 6))
+        coloured = np.zeros_like(white)
+        for row in range(1, len(white)):
+            coloured[row] = 0.8 * coloured[row - 1] + white[row]
+        found = identify_dynamics(
+            dynamics, replace(run, torques=run.torques + 0.3 * coloured[200:])
+        )
+        hits.append(inside(found, truth))
+        off = np.abs(found.base_values - expected(found, truth))
+        naive.append(off <= found.statistics.half_widths() / np.sqrt(found.noise.factors.mean()))
+    assert np.concatenate(hits).mean() > 0.88
+    assert np.concatenate(naive).mean() < 0.75
+
+
+def test_correlation_factor_of_known_series() -> None:
+    """(1 + a) / (1 - a) for a first-order process; 1 for white noise."""
+    rng = np.random.default_rng(0)
+    white = rng.standard_normal(50_000)
+    assert correlation_factor(white) == pytest.approx(1.0, abs=0.05)
+    series = np.zeros_like(white)
+    for row in range(1, len(white)):
+        series[row] = 0.6 * series[row - 1] + white[row]
+    assert correlation_factor(series) == pytest.approx(4.0, rel=0.1)
+
+
+def test_correlated_joints_are_weighed_together() -> None:
+    """Noise common to all joints: making samples white together gains, on average."""
+    gains = []
+    for seed in range(8):
+        dynamics, run, truth = simulated(seed, noise=0.1)
+        common = 2.0 * np.random.default_rng(seed).standard_normal((len(run.torques), 1))
+        run = replace(run, torques=run.torques + common)
+        errors = []
+        for way in (Way.WEIGHTED, Way.CORRELATED):
+            found = identify_dynamics(dynamics, run, way=way)
+            errors.append(np.linalg.norm(found.base_values - expected(found, truth)))
+        gains.append(errors[0] / errors[1])
+    assert np.median(gains) > 2.0
+
+
+def test_robust_identification_ignores_wrong_samples() -> None:
+    dynamics, run, truth = simulated(5)
+    torques = run.torques.copy()
+    torques[::25] += 80.0
+    wrong = replace(run, torques=torques)
+    errors = {}
+    for way in (Way.WEIGHTED, Way.ROBUST):
+        found = identify_dynamics(dynamics, wrong, way=way)
+        errors[way] = np.linalg.norm(found.base_values - expected(found, truth))
+    assert errors[Way.ROBUST] < 0.3 * errors[Way.WEIGHTED]
 
 
 def test_consistent_parameters_are_bodies_and_predict_as_well() -> None:
-    dynamics, data, _ = simulated(3)
-    weighted = identify_dynamics(dynamics, data)
-    found = consistent(weighted, data)
+    dynamics, run, _ = simulated(3)
+    weighted = identify_dynamics(dynamics, run)
+    found = consistent(weighted)
     assert is_consistent(found)
-    assert torque_error(found, data).total < 1.05 * torque_error(weighted, data).total
-    few = essential(weighted, data)
+    for joint in range(1, 7):
+        body = [found.named()[f"{n}{joint}"] for n in _TEN]
+        assert np.linalg.eigvalsh(np.array(pseudo_inertia(body)))[0] > 0
+        # Mass within a metre of its link, not a speck at the other end of the hall.
+        assert np.linalg.norm(body[6:9]) < body[9]
+    assert prediction(found, run).error < 1.05 * prediction(weighted, run).error
+
+
+_TEN = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
+
+
+def test_essential_parameters_are_fewer_and_predict_as_well() -> None:
+    dynamics, run, _ = simulated(3)
+    weighted = identify_dynamics(dynamics, run)
+    few = essential(weighted)
     assert few.identifiability.rank < weighted.identifiability.rank
-    assert torque_error(few, data).total < 1.1 * torque_error(weighted, data).total
+    assert np.nanmax(few.relative_deviations) <= 30.0
+    assert prediction(few, run).error < 1.1 * prediction(weighted, run).error
 
 
-def test_an_inverted_torque_is_said() -> None:
-    dynamics, data, _ = simulated(4, noise=0.05)
-    torques = data.torques.copy()
-    torques[:, 2] *= -1
-    bad = Filtered(data.state, torques, 10.0, 30.0, 1, ())
-    assert any(
-        "joint 3 looks inverted" in doubt for doubt in identify_dynamics(dynamics, bad).doubts()
-    )
-    assert not identify_dynamics(dynamics, data).doubts()
+def test_ridge_keeps_a_right_prior_and_leaves_a_wrong_one() -> None:
+    dynamics, run, truth = simulated(3)
+    found = identify_dynamics(dynamics, run)
+    names = [p.name for p in found.problem.parameters]
+    right = np.array([truth[name] for name in names])
+    drawn, _ = ridge(found, right)
+    assert np.linalg.norm(drawn.values - right) < 0.2 * np.linalg.norm(found.values - right)
+    assert drawn.consistent
+    wrong, _ = ridge(found, 5.0 * right)
+    assert prediction(wrong, run).error < 1.05 * prediction(found, run).error
 
 
-def test_filters_do_not_shift_and_jitter_is_undone() -> None:
-    rng = np.random.default_rng(0)
-    times = np.cumsum(rng.uniform(0.008, 0.012, 3000))
-    q = np.column_stack([np.sin(times), np.cos(1.7 * times)])
-    data = filtered(Recording(times, q, q), cutoff=5.0)
-    np.testing.assert_allclose(data.state.qdd[:, 0], -data.state.q[:, 0], atol=2e-3)
-    np.testing.assert_allclose(data.torques, data.state.q, atol=1e-9)
-    assert 3.0 <= proposed_cutoff(Recording(times, q, q)) < 20.0
+@pytest.mark.parametrize("model", [Model.ENERGY, Model.POWER])
+def test_energy_and_power_need_no_acceleration(model: Model) -> None:
+    """Torques of another motion to 5 %, from work or power alone; exact without noise."""
+    dynamics, recording, truth = recorded(7, noise=0.0, rate=200.0, seconds=60.0)
+    run = filtered(recording, cutoff=20.0)
+    found = identify_by_energy(dynamics, run, model)
+    _, other, _ = recorded(8, noise=0.0, rate=200.0, truth=truth)
+    assert prediction(found, filtered(other, cutoff=20.0)).error < 0.05
 
 
-def test_bad_recordings_are_explained() -> None:
-    times = np.arange(0, 10, 0.01)
-    q = np.column_stack([np.sin(times), 0 * times])
-    data = filtered(Recording(times, q, q + 1.0), cutoff=5.0)
-    assert any("joint 2 hardly moves" in doubt for doubt in data.doubts)
-    noise = np.random.default_rng(0).standard_normal(q.shape)
-    assert any("aliasing" in d for d in filtered(Recording(times, q, noise), cutoff=5.0).doubts)
-    with pytest.raises(InputError, match="too short"):
-        filtered(Recording(times[:60], q[:60], q[:60]), cutoff=3.0)
-    with pytest.raises(InputError, match="row 5: the time does not go on"):
-        Recording(np.array([0, 1, 2, 3, *np.arange(3, 20)], dtype=float), np.zeros((21, 2)), q[:21])
+def test_payload_columns_need_loaded_runs() -> None:
+    """Without a loaded run nothing of the payload is seen."""
+    dynamics, run, _ = simulated(0)
+    found = identify_dynamics(dynamics, run, payload=True)
+    lost = found.identifiability.names(found.identifiability.no_effect)
+    assert {f"{symbol}L" for symbol in _TEN} <= set(lost)
 
 
-def ur10e(path: Path) -> Recording:
-    table = np.loadtxt(path, delimiter=",")
-    rows = slice(635, 3510) if "30sec" in path.name else slice(500, 4460)
-    d = table[rows]
-    return Recording(d[:, 0], d[:, 1:7], d[:, 13:19] * GAINS, qd=d[:, 7:13], name=path.name)
+def test_a_recording_that_does_not_move_a_joint_is_not_enough() -> None:
+    dynamics, run, _ = simulated(0)
+    assert not not_excited(identify_dynamics(dynamics, run))
+    q, qd, qdd = run.state.q.copy(), run.state.qd.copy(), run.state.qdd.copy()
+    q[:, 4:], qd[:, 4:], qdd[:, 4:] = 0.3, 0.0, 0.0
+    still = replace(run, state=type(run.state)(q, qd, qdd))
+    (words,) = not_excited(identify_dynamics(dynamics, still))
+    assert "of 58 parameters" in words
+    assert "dynamics excite" in words
 
 
-def test_the_real_ur10e(recordings: Path) -> None:
-    """Fitted on 30 s, torques of another 40 s: 5.2 % weighted, 5.1 % consistent."""
-    folder = recordings / "ur10e-dynamics"
-    dynamics = Dynamics(th.read_urdf(folder / "ur10e.urdf", tip="tool0"), gravity=DOWN)
-    fit = filtered(ur10e(folder / "ur-20_02_10-30sec_12harm.csv"), cutoff=10.0)
-    unseen = filtered(ur10e(folder / "ur-20_02_12-40sec_12harm.csv"), cutoff=10.0)
-    weighted = identify_dynamics(dynamics, fit)
-    assert weighted.identifiability.rank == 58
-    assert torque_error(weighted, unseen).total <= 0.052
-    bodies = consistent(weighted, fit)
-    assert is_consistent(bodies)
-    assert torque_error(bodies, unseen).total <= 0.051
+def test_verdicts() -> None:
+    measured = np.random.default_rng(0).standard_normal((100, 2)) * 10
+    times = np.arange(100.0)
+    for factor, word, good in (
+        (1.02, "good.", True),
+        (1.1, "usable", True),
+        (1.5, "not use", False),
+    ):
+        ok, words = verdict(Prediction(times, measured, factor * measured))
+        assert ok is good
+        assert word in words
 
 
-def test_the_real_lwr4(recordings: Path) -> None:
-    """The first half of the file predicts the second below 2.5 %.
+def test_wrong_shapes_and_names_are_refused() -> None:
+    dynamics, run, _ = simulated(0)
+    with pytest.raises(InputError, match="torques of the shape"):
+        TorqueProblem(dynamics, Run(run.state, run.torques[:, :5]))
+    with pytest.raises(InputError, match="there is no parameter XX9"):
+        TorqueProblem(puma(), run, only=["XX9"])
 
-    The other way round it is 5 %: the second half hardly moves joints 1, 5, 6 and 7.
-    """
-    folder = recordings / "lwr4-dynamics"
-    dynamics = Dynamics(th.read_urdf(folder / "kuka_lwr4.urdf"), gravity=DOWN)
-    table = np.load(folder / "measurements_1.npz")
-    whole = Recording(
-        table["times"], table["positions"], table["torques"], table["velocities"],
-        table["accelerations"],
-    )  # fmt: skip
-    half = (whole.times[-1] - whole.times[0]) / 2
-    fit, unseen = filtered(whole.part(0, half)), filtered(whole.part(half, 2 * half))
-    assert torque_error(identify_dynamics(dynamics, fit), unseen).total < 0.025
+
+def test_the_h4_of_renaud() -> None:
+    for figure in renaud_dynamics.figures():
+        assert figure.agrees, figure

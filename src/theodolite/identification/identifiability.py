@@ -234,15 +234,8 @@ def analyse_by_svd(
     _, values, rows_of_v = np.linalg.svd(scaled)
     values = np.append(values, np.zeros(len(order) - len(values)))
     rank = _rank_by_gap(values)
-    V2 = rows_of_v[rank:].T
-    sizes = np.linalg.norm(V2, axis=1)
-    involved = np.flatnonzero(sizes > SQRT_ROUNDING)[::-1]
-    picked = involved[_choose((V2[involved] / sizes[involved, None]).T, len(order) - rank)]
-    kept = np.setdiff1d(np.arange(len(order)), picked)
-    dropped = np.sort(picked)
     index = np.array(order, dtype=np.intp)
-    relations = -V2[kept] @ np.linalg.inv(V2[dropped]) if len(dropped) else np.zeros((rank, 0))
-    relations *= norms[index[dropped]] / norms[index[kept]][:, None]
+    kept, dropped, relations = _regrouped(rows_of_v[rank:].T / norms[index][:, None])
     return Identifiability(
         tuple(parameters),
         tuple(priorities),
@@ -254,6 +247,53 @@ def analyse_by_svd(
         rows,
         given_relations=relations,
     )
+
+
+def analyse_null_space(
+    null: FloatArray, parameters: Sequence[Parameter], priorities: Sequence[int]
+) -> Identifiability:
+    """The same from combinations of parameters that are known to change nothing, (p, d)."""
+    size = len(parameters)
+    basis = np.linalg.qr(null)[0] if null.shape[1] else null
+    # What is left of a parameter outside of these combinations is its effect.
+    alone = np.linalg.norm(np.eye(size) - basis @ basis.T, axis=0) < NO_EFFECT
+    rest = basis.copy()
+    rest[alone] = 0.0
+    U = np.linalg.svd(rest, full_matrices=False)[0]
+    rest = U[:, : null.shape[1] - int(alone.sum())]
+    order = _by_priority(np.flatnonzero(~alone).tolist(), parameters, priorities)
+    index = np.array(order, dtype=np.intp)
+    kept, dropped, relations = _regrouped(rest[index])
+    # Any matrix with these dependencies will do: the base parameters themselves are seen.
+    R = np.zeros((size, size))
+    R[: len(kept), index[kept]] = np.eye(len(kept))
+    R[: len(kept), index[dropped]] = relations
+    return Identifiability(
+        tuple(parameters),
+        tuple(priorities),
+        index[kept],
+        index[dropped],
+        np.flatnonzero(alone),
+        R,
+        np.append(np.ones(len(kept)), np.zeros(len(dropped))),
+        0,
+        given_relations=relations,
+    )
+
+
+def _regrouped(null: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Kept and dropped parameters, and relations, of combinations that change nothing (p, d).
+
+    The last parameters that make V22 regular are dropped: beta = -V21 V22^-1 [Gautier1991, eq. 27].
+    """
+    sizes = np.linalg.norm(null, axis=1)
+    involved = np.flatnonzero(sizes > SQRT_ROUNDING * sizes.max(initial=0.0))[::-1]
+    unit = null[involved] / sizes[involved, None]
+    dropped = np.sort(involved[_choose(unit.T, null.shape[1])])
+    kept = np.setdiff1d(np.arange(len(null)), dropped)
+    if not len(dropped):
+        return kept, dropped, np.zeros((len(kept), 0))
+    return kept, dropped, -null[kept] @ np.linalg.inv(null[dropped])
 
 
 def _by_priority(

@@ -9,13 +9,15 @@ from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.loss import Loss
 from theodolite.identification.reduction import reduce
 from theodolite.identification.solver import examine
+from theodolite.identification.threads import single_thread
 from theodolite.measure.problem import Problem
 
 
 def base_parameters(problem: Problem) -> Identifiability:
     """Base parameters of a linear problem, from its samples."""
     values = np.zeros(len(problem.parameters))
-    return examine(problem, values, reduce(problem, values, Loss()))
+    with single_thread():
+        return examine(problem, values, reduce(problem, values, Loss()))
 
 
 def base_values(known: Identifiability, standard: FloatArray) -> FloatArray:

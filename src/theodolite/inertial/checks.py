@@ -1,0 +1,184 @@
+"""Is each torque that of its joint, with the right sign, at the right time?
+
+Every joint is fitted by itself: its row of the regressor against each recorded torque. A torque
+that another joint explains much better stands in the wrong column; friction that would drive a
+joint means a torque with the wrong sign; and a torque that its own rate of change explains better
+was recorded earlier or later than the positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.identification.reduction import triangle
+from theodolite.identification.threads import single_thread
+from theodolite.measure.filtering import Run
+from theodolite.measure.torque import TorqueProblem
+from theodolite.model.drives import Drive
+from theodolite.model.tree import Tree
+
+DRIVES = (Drive.ROTOR, Drive.VISCOUS, Drive.COULOMB, Drive.OFFSET)
+#: A torque belongs to another joint if that leaves at most this part of the error.
+EXCHANGED = 0.5
+#: Friction that gives this part of the power that a joint turns over is no rounding.
+DRIVEN = 0.02
+#: Friction that reverses gradually looks like a delay of a sample or two, of the wrist more than
+#: of the arm. All torques are said to be shifted from this many samples on, if it removes this part
+#: of the squared error; one torque against the others, from this many on.
+SHIFTED, EXPLAINS = 2.5, 0.2
+APART, EXPLAINS_ONE = 3.0, 0.25
+#: Rounds in which a delay settles.
+ROUNDS = 3
+#: Singular values below this part of the largest say nothing about one joint.
+SINGULAR = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class JointFits:
+    """Each joint by itself."""
+
+    #: Relative error of torque c fitted by joint j, (motors, motors).
+    errors: FloatArray
+    #: Power that friction takes, relative to all that the joint turns over, (motors,).
+    friction: FloatArray
+    #: How much later than the positions each torque was recorded, s, (motors,).
+    delays: FloatArray
+    #: Part of the squared error that the delay removes, (motors,).
+    removed: FloatArray
+
+
+def joint_fits(dynamics: Tree, run: Run) -> JointFits:
+    """Fit every joint by itself, to every torque."""
+    problem = TorqueProblem(dynamics, run, drives=DRIVES)
+    motors, size = dynamics.motors, len(problem.parameters)
+    names = [parameter.name for parameter in problem.parameters]
+    measured = run.measured()
+    rates = np.gradient(measured, run.times, axis=0)
+    tables: list[list[FloatArray]] = [[] for _ in range(motors)]
+    errors = np.empty((motors, motors))
+    friction, delays, removed = np.empty(motors), np.empty(motors), np.empty(motors)
+    with single_thread():
+        for piece, rows in problem.pieces():
+            table = problem.regressor(piece, piece.thinning.source(rows))
+            thinned = piece.thinning.thinned(table)
+            for motor in range(motors):
+                beside = [thinned[:, motor], measured[rows].T, rates[rows, motor][None]]
+                stacked = [*tables[motor], np.concatenate(beside).T]
+                tables[motor] = [triangle(stacked, size + motors + 1)]
+        speeds = run.state.qd[run.thinning.middle(slice(0, run.rows))]
+        for motor in range(motors):
+            factor = tables[motor][0]
+            columns = factor[:, :size]
+            torques = factor[:, size : size + motors]
+            left, values = _left(columns, torques)
+            squares = (torques**2).sum(axis=0)
+            errors[motor] = np.sqrt((left**2).sum(axis=0) / np.maximum(squares, 1e-300))
+            fv, fc = (
+                values[names.index(f"{symbol}{dynamics.motor_names[motor]}"), motor]
+                for symbol in ("fv", "fc")
+            )
+            taken = fv * speeds[:, motor] ** 2 + fc * np.abs(speeds[:, motor])
+            turned_over = np.abs(speeds[:, motor] * measured[:, motor]).sum()
+            friction[motor] = taken.sum() / max(float(turned_over), 1e-300)
+            change, _ = _left(columns, factor[:, size + motors :])
+            rate, rest = change[:, 0], left[:, motor]
+            square = float(rate @ rate)
+            slope = float(rate @ rest) / square if square > 0 else 0.0
+            delays[motor] = -slope
+            removed[motor] = slope**2 * square / max(float(rest @ rest), 1e-300)
+    return JointFits(errors, friction, delays, removed)
+
+
+def _left(columns: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """What columns do not explain, and the shortest values that explain the rest."""
+    scale = np.linalg.norm(columns, axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    U, s, Vt = np.linalg.svd(columns / scale, full_matrices=False)
+    seen = s > SINGULAR * s[0]
+    inside = U[:, seen].T @ wanted
+    values = (Vt[seen].T @ (inside / s[seen, None])) / scale[:, None]
+    return wanted - U[:, seen] @ inside, values
+
+
+def doubts(fits: JointFits, names: Sequence[str]) -> list[str]:
+    """What the fits say against the recording, in words."""
+    return list(_exchanged(fits, names)) or list(_inverted(fits, names))
+
+
+def _exchanged(fits: JointFits, names: Sequence[str]) -> Iterator[str]:
+    from scipy.optimize import linear_sum_assignment
+
+    _, columns = linear_sum_assignment(np.log(np.maximum(fits.errors, 1e-12)))
+    for cycle in _cycles([int(column) for column in columns]):
+        # A real exchange makes every joint of it better, not some at the cost of others.
+        if len(cycle) == 1 or not all(
+            fits.errors[j, columns[j]] < EXCHANGED * fits.errors[j, j] for j in cycle
+        ):
+            continue
+        for joint in cycle:
+            column = columns[joint]
+            yield (
+                f"the torque of joint {names[joint]} stands in the column of joint "
+                f"{names[column]}: there its error is {100 * fits.errors[joint, column]:.0f} %, in "
+                f"its own {100 * fits.errors[joint, joint]:.0f} %. Check the order of the columns"
+            )
+
+
+def _cycles(permutation: list[int]) -> Iterator[list[int]]:
+    """The cycles of a permutation, each joint once."""
+    seen: set[int] = set()
+    for start in range(len(permutation)):
+        cycle = []
+        joint = start
+        while joint not in seen:
+            seen.add(joint)
+            cycle.append(joint)
+            joint = permutation[joint]
+        if cycle:
+            yield cycle
+
+
+def _inverted(fits: JointFits, names: Sequence[str]) -> Iterator[str]:
+    for joint in np.flatnonzero(fits.friction < -DRIVEN):
+        yield (
+            f"the torque of joint {names[int(joint)]} looks inverted: its friction would drive it. "
+            "Change the sign of its torque, or of its position"
+        )
+
+
+def shifts(dynamics: Tree, run: Run, fits: JointFits) -> list[str]:
+    """Torques that seem shifted against the positions, in words.
+
+    Only worth saying: friction that reverses gradually, or that lags, looks the same.
+    """
+    names, rate = dynamics.motor_names, run.rate
+    common = float(np.median(fits.delays))
+    if abs(common) * rate > SHIFTED and np.median(fits.removed) > EXPLAINS:
+        delay = _settled(dynamics, run, common)
+        return [
+            f"the torques seem recorded {_time(delay)} than the positions. Check the time stamps"
+        ]
+    apart = np.abs(fits.delays - common) * rate > APART
+    return [
+        f"the torque of joint {names[int(joint)]} seems recorded {_time(fits.delays[joint])} than "
+        "its position, or its friction reverses gradually. Check its time stamps"
+        for joint in np.flatnonzero(apart & (fits.removed > EXPLAINS_ONE))
+    ]
+
+
+def _settled(dynamics: Tree, run: Run, delay: float) -> float:
+    """A common delay, found again after shifting the torques by what was found before."""
+    times = np.arange(len(run.torques)) / run.rate
+    for _ in range(ROUNDS):
+        moved = [np.interp(times + delay, times, column) for column in run.torques.T]
+        shifted = replace(run, torques=np.column_stack(moved))
+        delay += float(np.median(joint_fits(dynamics, shifted).delays))
+    return delay
+
+
+def _time(delay: float) -> str:
+    return f"{1e3 * abs(delay):.0f} ms {'later' if delay > 0 else 'earlier'}"

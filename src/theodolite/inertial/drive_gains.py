@@ -1,0 +1,137 @@
+"""Drive gains, N m/A, from runs with and without a payload that is known.
+
+Currents alone say everything up to a scale: a robot twice as heavy with gains twice as large draws
+the same. A known payload sets that scale. Noise is in the currents, so the residual is too:
+
+    i_j = (W_j X + y_j) / g_j      y: torque of the known payload, in the runs with it
+
+Gains as factors of noisy currents, ``g_j i_j = W_j X + y_j``, would come out too small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
+from theodolite.identification.solver import Solution, Status, solve
+from theodolite.identification.statistics import statistics
+from theodolite.inertial.identify import FRICTION
+from theodolite.measure.filtering import Run
+from theodolite.measure.problem import Block
+from theodolite.measure.torque import LinearModel
+from theodolite.model.drives import Drive
+from theodolite.model.inertia import INERTIAL
+from theodolite.model.parameters import Group, Parameter, Unit
+from theodolite.model.tree import Tree
+
+#: Rounds of weighing the joints by their residuals.
+ROUNDS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class DriveGains:
+    """Identified gains with their standard errors, N m/A."""
+
+    gains: FloatArray
+    errors: FloatArray
+    status: Status
+    #: Standard deviations of the currents' residuals, A.
+    sigmas: FloatArray
+
+
+class _Currents(LinearModel):
+    """Currents against the regressor and gains; with ``linear``, gains as factors of currents."""
+
+    def __init__(
+        self,
+        dynamics: Tree,
+        runs: Sequence[Run],
+        payload: FloatArray,
+        sigmas: FloatArray,
+        drives: Sequence[Drive],
+        *,
+        linear: bool,
+    ) -> None:
+        super().__init__(dynamics, runs, drives=drives, payload=True)
+        self.known, self.sigmas, self.linear = payload, sigmas, linear
+        self.size = len(self.parameters) - len(INERTIAL)
+        gains = [
+            Parameter(f"g{name}", 1.0, Unit.GAIN, Group.ARM, self.size + place, self.size + place)
+            for place, name in enumerate(dynamics.motor_names)
+        ]
+        self.parameters = (*self.parameters[: self.size], *gains)
+        # The gains first: what depends on them is regrouped, not they.
+        last = len(self.parameters)
+        self.priorities = (*range(self.size, 0, -1), *range(2 * last, last, -1))[:last]
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        X, gains = values[: self.size], values[self.size :]
+        for run, rows in self.pieces():
+            source = run.thinning.source(rows)
+            table = run.thinning.thinned(self.regressor(run, source))
+            table, load = table[: self.size], table[self.size :]
+            currents = run.thinning.thinned(run.torques[source].T)
+            torques = np.tensordot(X, table, axes=1) + np.tensordot(self.known, load, axes=1)
+            by_gain = np.zeros((len(gains), *torques.shape))
+            if self.linear:
+                error = torques - gains[:, None] * currents
+                for motor in range(len(gains)):
+                    by_gain[motor, motor] = -currents[motor]
+            else:
+                error = torques / gains[:, None] - currents
+                table = table / gains[:, None]
+                for motor, gain in enumerate(gains):
+                    by_gain[motor, motor] = -torques[motor] / gain**2
+            columns = np.concatenate([table, by_gain, error[None]]) / self.sigmas[:, None]
+            yield Block(columns.reshape(len(columns), -1), len(gains))
+
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        return {"current": np.concatenate([np.abs(b.residual) for b in self.blocks(values)])}
+
+
+def identify_gains(
+    dynamics: Tree,
+    without: Sequence[Run],
+    loaded: Sequence[Run],
+    payload: FloatArray,
+    *,
+    drives: Sequence[Drive] = FRICTION,
+) -> DriveGains:
+    """From runs whose torques are currents; ``payload`` has ten parameters in the last link."""
+    runs = [*(replace(run, loaded=False) for run in without)]
+    runs += [replace(run, loaded=True) for run in loaded]
+    sigmas = np.ones(dynamics.motors)
+    start = solve(_Currents(dynamics, runs, payload, sigmas, drives, linear=True)).values
+    size = len(start) - dynamics.motors
+    if (start[size:] <= 0).any():
+        joint = int(np.argmin(start[size:])) + 1
+        raise InputError(
+            f"the gain of joint {joint} comes out negative",
+            remedy="Check the payload, and which runs carry it",
+        )
+    solution: Solution | None = None
+    for _ in range(ROUNDS):
+        problem = _Currents(dynamics, runs, payload, sigmas, drives, linear=False)
+        solution = solve(problem, start=start)
+        start = solution.values
+        sigmas = sigmas * _spread(problem, solution)
+    assert solution is not None
+    base = list(solution.identifiability.base)
+    deviations = statistics(solution, noise_known=False).standard_errors
+    errors = [
+        float(deviations[base.index(place)]) if place in base else float("nan")
+        for place in range(size, len(start))
+    ]
+    return DriveGains(start[size:], np.array(errors), solution.status, sigmas)
+
+
+def _spread(problem: _Currents, solution: Solution) -> FloatArray:
+    """Standard deviation of each motor's whitened residual."""
+    motors = problem.dynamics.motors
+    parts = [block.residual.reshape(motors, -1) for block in problem.blocks(solution.values)]
+    off = np.concatenate(parts, axis=1)
+    return np.asarray(np.sqrt((off**2).mean(axis=1)))

@@ -1,0 +1,88 @@
+"""A payload from runs with and without it: ten parameters of a body fixed to the last link.
+
+In runs without the payload its columns are zero; in the others they are those of the last link. So
+the robot is identified by all runs and the payload by the difference between them
+[Khalil, Gautier & Lemoine 2007].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
+from theodolite.inertial.identify import FRICTION, Dynamic, Way, identify_dynamics
+from theodolite.measure.filtering import Run
+from theodolite.measure.torque import LOAD
+from theodolite.model.drives import Drive
+from theodolite.model.dynamics import Dynamics
+from theodolite.model.inertia import INERTIAL, pseudo_inertia, taken_apart
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """An identified payload, in the flange's frame, with standard errors."""
+
+    mass: float
+    mass_error: float
+    #: m, (3,).
+    centre: FloatArray
+    centre_errors: FloatArray
+    #: About the centre, kg m2, (3, 3).
+    inertia: FloatArray
+    #: Could a body have these ten parameters?
+    consistent: bool
+    #: The ten parameters in the flange's frame, and their covariance.
+    parameters: FloatArray
+    covariance: FloatArray
+    found: Dynamic
+
+
+def identify_payload(
+    dynamics: Dynamics,
+    without: Sequence[Run],
+    loaded: Sequence[Run],
+    *,
+    drives: Sequence[Drive] = FRICTION,
+    way: Way = Way.WEIGHTED,
+) -> Payload:
+    """What the robot carried in the loaded runs and not in the others."""
+    runs = [*(replace(run, loaded=False) for run in without)]
+    runs += [replace(run, loaded=True) for run in loaded]
+    found = identify_dynamics(dynamics, runs, drives=drives, way=way, payload=True)
+    known = found.identifiability
+    names = known.identifiable
+    missing = [f"{symbol}{LOAD}" for symbol in INERTIAL if f"{symbol}{LOAD}" not in names]
+    if missing:
+        raise InputError(
+            f"the runs do not determine {', '.join(missing)} of the payload",
+            remedy="Record motions that turn the payload about every axis",
+        )
+    places = [names.index(f"{symbol}{LOAD}") for symbol in INERTIAL]
+    to_flange = np.linalg.inv(dynamics.flange_to_link())
+    body = to_flange @ found.base_values[places]
+    covariance = found.statistics.covariance[np.ix_(places, places)]
+    covariance = to_flange @ covariance @ to_flange.T
+    if body[9] <= 0:
+        raise InputError(
+            f"the payload's mass comes out as {body[9]:.3g} kg",
+            remedy="Exchange the runs, if those with the payload were given first",
+        )
+    mass, centre, inertia = taken_apart(body)
+    slope = np.concatenate([np.eye(3), -centre[:, None]], axis=1) / mass
+    errors = np.sqrt(np.diag(slope @ covariance[6:, 6:] @ slope.T))
+    bodily = float(np.linalg.eigvalsh(np.array(pseudo_inertia(body)))[0]) > 0
+    return Payload(
+        mass,
+        float(np.sqrt(covariance[9, 9])),
+        centre,
+        errors,
+        inertia,
+        bodily,
+        body,
+        covariance,
+        found,
+    )

@@ -1,0 +1,89 @@
+"""How well identified parameters predict torques, in numbers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.inertial.identify import Dynamic
+from theodolite.measure.filtering import Run
+from theodolite.measure.torque import TorqueProblem
+from theodolite.model.drives import Drive
+from theodolite.model.tree import Tree
+
+#: Errors relative to the torque up to which a prediction is good, and up to which it is usable.
+GOOD, USABLE = 0.06, 0.15
+#: A joint is worse than the others if its error is this many times that of all.
+WORSE = 3.0
+#: An error on unseen data this many times that of the fit means that the fit learned its noise.
+OVERFITTED = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Torques measured and predicted on a run, (rows, motors), N m."""
+
+    times: FloatArray
+    measured: FloatArray
+    predicted: FloatArray
+
+    @property
+    def error(self) -> float:
+        """||predicted - measured|| / ||measured||, of all joints."""
+        return _relative(self.predicted - self.measured, self.measured)
+
+    @property
+    def joint_errors(self) -> tuple[float, ...]:
+        """The same of each joint."""
+        return tuple(
+            _relative(p - m, m) for p, m in zip(self.predicted.T, self.measured.T, strict=True)
+        )
+
+    @property
+    def rms(self) -> FloatArray:
+        """Root mean square of each joint's error, N m."""
+        return np.sqrt(((self.predicted - self.measured) ** 2).mean(axis=0))
+
+
+def _relative(error: FloatArray, whole: FloatArray) -> float:
+    size = float(np.linalg.norm(whole))
+    return float(np.linalg.norm(error)) / size if size > 0 else float("inf")
+
+
+def predict(
+    dynamics: Tree, run: Run, values: dict[str, float], drives: Sequence[Drive]
+) -> Prediction:
+    """With parameters by name; those that are not named are zero."""
+    problem = TorqueProblem(dynamics, run, drives=drives, payload=run.loaded)
+    vector = np.array([values.get(parameter.name, 0.0) for parameter in problem.parameters])
+    return Prediction(run.times, problem.measured(), problem.predicted(vector))
+
+
+def prediction(found: Dynamic, run: Run) -> Prediction:
+    """With identified parameters."""
+    return predict(found.dynamics, run, found.named(), found.problem.drives)
+
+
+def verdict(unseen: Prediction, fit: Prediction | None = None) -> tuple[bool, str]:
+    """Is it good enough, and why, in a sentence."""
+    percent = f"{100 * unseen.error:.1f} % of the torque"
+    good = unseen.error <= USABLE
+    if unseen.error <= GOOD:
+        words = f"The model predicts torques it has not seen to {percent}: good."
+    elif good:
+        words = f"The model predicts torques it has not seen to {percent}: usable, not good."
+    else:
+        words = f"The model misses torques it has not seen by {percent}: do not use it."
+    if fit is not None and unseen.error > OVERFITTED * fit.error and unseen.error > GOOD:
+        words += (
+            f" It fits its own data to {100 * fit.error:.1f} %, so they do not excite the robot "
+            "enough, or the runs differ."
+        )
+    typical = unseen.error * float(np.sqrt((unseen.measured**2).mean()))
+    worst = int(np.argmax(unseen.rms))
+    if unseen.rms[worst] > WORSE * max(typical, 1e-12):
+        words += f" Joint {worst + 1} is the worst, {unseen.rms[worst]:.2g} N m."
+    return good, words

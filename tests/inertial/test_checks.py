@@ -1,0 +1,43 @@
+"""Torques in the wrong order, with the wrong sign, at the wrong time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tests.inertial.simulated import recorded
+from theodolite.inertial.checks import doubts, joint_fits, shifts
+from theodolite.measure.filtering import filtered
+
+
+def said(change) -> tuple[list[str], list[str]]:
+    dynamics, recording, _ = recorded(3, noise=0.5)
+    run = filtered(replace(recording, torques=change(recording.torques)))
+    fits = joint_fits(dynamics, run)
+    return doubts(fits, dynamics.motor_names), shifts(dynamics, run, fits)
+
+
+def test_a_good_recording_is_not_doubted() -> None:
+    assert said(lambda torques: torques) == ([], [])
+
+
+def test_exchanged_columns_are_named() -> None:
+    found, _ = said(lambda torques: torques[:, [0, 2, 1, 3, 4, 5]])
+    assert len(found) == 2
+    assert "torque of joint 2 stands in the column of joint 3" in found[0]
+    assert "torque of joint 3 stands in the column of joint 2" in found[1]
+    assert len(said(lambda torques: np.roll(torques, 1, axis=1))[0]) == 6
+
+
+def test_an_inverted_torque_is_named() -> None:
+    (found,), _ = said(lambda torques: torques * np.array([1, 1, -1, 1, 1, 1]))
+    assert "torque of joint 3 looks inverted" in found
+
+
+def test_shifted_torques_are_named_with_the_time() -> None:
+    for shift, word in ((4, "later"), (-4, "earlier")):
+        found, (note,) = said(lambda torques, shift=shift: np.roll(torques, shift, axis=0))
+        assert not found
+        assert f"ms {word} than the positions" in note
+        assert 36 <= float(note.split("recorded ")[1].split(" ms")[0]) <= 44

@@ -1,0 +1,76 @@
+"""Payloads and drive gains: simulated runs with and without a load."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.inertial.simulated import GAINS, puma, recorded, true_values
+from theodolite.errors import InputError
+from theodolite.inertial.drive_gains import identify_gains
+from theodolite.inertial.payload import identify_payload
+from theodolite.measure.filtering import Run, filtered
+from theodolite.model.inertia import moving, point_mass, solid, taken_apart
+
+MASS, CENTRE = 4.0, np.array([0.02, -0.05, 0.1])
+INERTIA = np.diag([0.02, 0.03, 0.025])
+
+
+def runs(seed: int, gains: np.ndarray | None = None) -> tuple[Run, Run]:
+    """Without and with the payload; with gains, currents."""
+    truth = true_values(np.random.default_rng(seed))
+    load = puma().payload(MASS, CENTRE, INERTIA)
+    found = []
+    for number, carried in enumerate((None, load)):
+        _, recording, _ = recorded(10 * seed + number, noise=1.0, truth=truth, load=carried)
+        if gains is not None:
+            recording = replace(recording, torques=recording.torques / gains)
+        found.append(filtered(recording))
+    return found[0], found[1]
+
+
+def test_payload_within_its_intervals() -> None:
+    scores = []
+    for seed in range(6):
+        without, loaded = runs(seed)
+        found = identify_payload(puma(), [without], [loaded])
+        assert found.mass == pytest.approx(MASS, rel=0.02)
+        np.testing.assert_allclose(found.centre, CENTRE, atol=5e-3)
+        scores += [(found.mass - MASS) / found.mass_error]
+        scores += ((found.centre - CENTRE) / found.centre_errors).tolist()
+    # 24 standard scores: their spread is one.
+    assert 0.6 < np.std(scores) < 1.5
+
+
+def test_exchanged_runs_are_said() -> None:
+    without, loaded = runs(0)
+    with pytest.raises(InputError, match="Exchange the runs"):
+        identify_payload(puma(), [loaded], [without])
+
+
+def test_drive_gains_from_a_known_payload() -> None:
+    scores = []
+    for seed in range(5):
+        without, loaded = runs(seed, GAINS)
+        found = identify_gains(puma(), [without], [loaded], puma().payload(MASS, CENTRE, INERTIA))
+        assert found.status.good
+        np.testing.assert_allclose(found.gains, GAINS, rtol=0.03)
+        scores += ((found.gains - GAINS) / found.errors).tolist()
+    assert 0.6 < np.std(scores) < 1.6
+    assert abs(np.mean(scores)) < 0.6
+
+
+def test_bodies_move_with_their_frames() -> None:
+    """Ten parameters in another frame: by the formula of Huygens, by point masses, and back."""
+    rng = np.random.default_rng(0)
+    R = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    R *= np.sign(np.linalg.det(R))
+    p, x = rng.uniform(-1, 1, (2, 3))
+    np.testing.assert_allclose(moving(R, p) @ point_mass(x), point_mass(R @ x + p), atol=1e-12)
+    body = solid(3.0, x, np.diag([0.1, 0.2, 0.25]))
+    mass, centre, inertia = taken_apart(moving(R, p) @ body)
+    assert mass == pytest.approx(3.0)
+    np.testing.assert_allclose(centre, R @ x + p, atol=1e-12)
+    np.testing.assert_allclose(inertia, R @ np.diag([0.1, 0.2, 0.25]) @ R.T, atol=1e-12)
