@@ -1,0 +1,1 @@
+"""Measurements worth taking: exciting trajectories."""
