@@ -25,7 +25,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class _UrdfJoint:
+class UrdfJoint:
     name: str
     kind: Joint
     parent: str
@@ -38,11 +38,10 @@ class _UrdfJoint:
     trouble: str
 
 
-def read_urdf(path: Path | str, *, root: str | None = None, tip: str | None = None) -> Robot:
-    """The robot between two links of a URDF file; without ``tip``, the only one there is."""
+def parsed(path: Path) -> Any:
+    """The root of a URDF file."""
     from lxml import etree
 
-    path = Path(path)
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     try:
         tree = etree.fromstring(read_text(path).encode(), parser)
@@ -50,8 +49,30 @@ def read_urdf(path: Path | str, *, root: str | None = None, tip: str | None = No
         raise InputError(f"is not well-formed XML: {error}", where=str(path)) from error
     if tree.tag != "robot":
         raise InputError(f"is not URDF: its root is <{tree.tag}>", where=str(path))
+    return tree
+
+
+def read_joints(tree: Any, path: Path, tip: str | None) -> tuple[list[UrdfJoint], list[UrdfJoint]]:
+    """All joints of a file, and those of its chain, for what does not depend on the very tip."""
     joints = [_joint(element, str(path)) for element in tree.findall("joint")]
-    chain = _chain(joints, root, tip, str(path))
+    return joints, _chain(joints, None, tip, str(path), any_tip=True)
+
+
+def read_urdf(
+    path: Path | str,
+    *,
+    root: str | None = None,
+    tip: str | None = None,
+    any_tip: bool = False,
+) -> Robot:
+    """The robot between two links of a URDF file; without ``tip``, the only one there is.
+
+    With ``any_tip``, any of several that hang on the same joints.
+    """
+    path = Path(path)
+    tree = parsed(path)
+    joints = [_joint(element, str(path)) for element in tree.findall("joint")]
+    chain = _chain(joints, root, tip, str(path), any_tip=any_tip)
     for joint in chain:
         if joint.trouble:
             raise InputError(
@@ -69,7 +90,7 @@ def read_urdf(path: Path | str, *, root: str | None = None, tip: str | None = No
     )
 
 
-def _rows(chain: list[_UrdfJoint]) -> Iterator[Row]:
+def _rows(chain: list[UrdfJoint]) -> Iterator[Row]:
     """Pose rows whose joints turn about z: each axis is aligned before its joint and back after."""
     yield Row(Convention.POSE, Joint.FIXED)
     pending = np.eye(4)
@@ -78,7 +99,7 @@ def _rows(chain: list[_UrdfJoint]) -> Iterator[Row]:
         if joint.kind is Joint.FIXED:
             continue
         align = np.eye(4)
-        align[:3, :3] = _aligning(joint.axis)
+        align[:3, :3] = aligning(joint.axis)
         yield Row(Convention.POSE, joint.kind, nominal=_pose(pending @ align))
         pending = align.T
     yield Row(Convention.POSE, Joint.FIXED, nominal=_pose(pending))
@@ -89,7 +110,7 @@ def _pose(T: FloatArray) -> tuple[float, float, float, float, float, float]:
     return (x, y, z, *roll_pitch_yaw(T[:3, :3]))
 
 
-def _aligning(axis: FloatArray) -> FloatArray:
+def aligning(axis: FloatArray) -> FloatArray:
     """A rotation that takes z to the axis."""
     helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
     x = np.cross(helper, axis)
@@ -99,7 +120,7 @@ def _aligning(axis: FloatArray) -> FloatArray:
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
-def _joint(element: Any, where: str) -> _UrdfJoint:
+def _joint(element: Any, where: str) -> UrdfJoint:
     name = str(element.get("name"))
     kind = element.get("type")
     trouble = "" if kind in _KINDS else f"is of type {kind!r}"
@@ -111,10 +132,10 @@ def _joint(element: Any, where: str) -> _UrdfJoint:
     transform = np.eye(4)
     origin = element.find("origin")
     if origin is not None:
-        transform[:3, 3] = _numbers(origin.get("xyz", "0 0 0"), name, where)
-        transform[:3, :3] = rotation_matrix(*_numbers(origin.get("rpy", "0 0 0"), name, where))
+        transform[:3, 3] = numbers(origin.get("xyz", "0 0 0"), name, where)
+        transform[:3, :3] = rotation_matrix(*numbers(origin.get("rpy", "0 0 0"), name, where))
     axis = element.find("axis")
-    direction = _numbers("1 0 0" if axis is None else axis.get("xyz", "1 0 0"), name, where)
+    direction = numbers("1 0 0" if axis is None else axis.get("xyz", "1 0 0"), name, where)
     size = np.linalg.norm(direction)
     joint = _KINDS.get(kind, Joint.FIXED)
     if size == 0 and joint is not Joint.FIXED:
@@ -123,14 +144,14 @@ def _joint(element: Any, where: str) -> _UrdfJoint:
     bound = np.pi if joint is Joint.REVOLUTE else 1.0
     lower, upper = -bound, bound
     if limit is not None and kind != "continuous":
-        (lower,) = _numbers(limit.get("lower", str(-bound)), name, where, 1)
-        (upper,) = _numbers(limit.get("upper", str(bound)), name, where, 1)
+        (lower,) = numbers(limit.get("lower", str(-bound)), name, where, 1)
+        (upper,) = numbers(limit.get("upper", str(bound)), name, where, 1)
         if lower >= upper:
             raise InputError(
                 f"joint '{name}': its lower limit {lower:g} is not below its upper {upper:g}",
                 where=where,
             )
-    return _UrdfJoint(
+    return UrdfJoint(
         name,
         joint,
         str(parent.get("link")),
@@ -143,7 +164,7 @@ def _joint(element: Any, where: str) -> _UrdfJoint:
     )
 
 
-def _numbers(text: str, joint: str, where: str, count: int = 3) -> FloatArray:
+def numbers(text: str, joint: str, where: str, count: int = 3) -> FloatArray:
     try:
         values = np.array([float(item) for item in text.split()])
     except ValueError as error:
@@ -154,8 +175,13 @@ def _numbers(text: str, joint: str, where: str, count: int = 3) -> FloatArray:
 
 
 def _chain(
-    joints: list[_UrdfJoint], root: str | None, tip: str | None, where: str
-) -> list[_UrdfJoint]:
+    joints: list[UrdfJoint],
+    root: str | None,
+    tip: str | None,
+    where: str,
+    *,
+    any_tip: bool = False,
+) -> list[UrdfJoint]:
     children = [joint.child for joint in joints]
     for child in children:
         if children.count(child) > 1:
@@ -163,9 +189,9 @@ def _chain(
     by_child = {joint.child: joint for joint in joints}
     parents = {joint.parent for joint in joints}
 
-    def path_to(link: str) -> list[_UrdfJoint] | None:
+    def path_to(link: str) -> list[UrdfJoint] | None:
         """The joints from the root to a link; None if it does not hang on the root."""
-        found: list[_UrdfJoint] = []
+        found: list[UrdfJoint] = []
         while link in by_child and link != root:
             found.append(by_child[link])
             link = by_child[link].parent
@@ -185,7 +211,11 @@ def _chain(
                 where=where,
                 allowed=sorted(parents),
             )
-        if len(tips) != 1:
+        ways = {
+            tuple(joint.name for joint in paths[leaf] if joint.kind is not Joint.FIXED)
+            for leaf in tips
+        }
+        if len(tips) != 1 and not (any_tip and len(ways) == 1):
             raise InputError(
                 "the file has several chains", where=where, allowed=tips, remedy="Choose with --tip"
             )

@@ -1,0 +1,208 @@
+"""Inertias of a URDF: read as a prior, and replaced in place by identified ones.
+
+A link that moves, together with all that is fixed to it, is one body. Its frame is that of the
+URDF's link, turned so that the joint is about z. What is identified is the whole body, so the whole
+of it is written to the link that moves, and the inertials of what is fixed to it are taken out.
+Everything else of the file stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
+from theodolite.io.urdf import UrdfJoint, aligning, numbers, parsed, read_joints
+from theodolite.io.writing import read_text, write_text
+from theodolite.model.conventions import Joint
+from theodolite.model.inertia import INERTIAL, moving, pseudo_inertia, solid, taken_apart
+from theodolite.model.poses import rotation_matrix
+
+_PLACES = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+
+
+def read_inertias(path: Path, *, tip: str | None = None) -> dict[str, float]:
+    """Inertial parameters by name (``XX1 ...``) as the file has them; zero where it has none."""
+    tree = parsed(path)
+    joints, chain = read_joints(tree, path, tip)
+    links = {str(link.get("name")): link for link in tree.findall("link")}
+    found: dict[str, float] = {}
+    for number, joint in enumerate(_moving(chain), start=1):
+        body = np.zeros(10)
+        for link, R, p in _fixed_to(joint.child, joints):
+            if link in links:
+                body = body + moving(R, p) @ _read_inertial(links[link], path)
+        ours = moving(aligning(joint.axis).T, np.zeros(3)) @ body
+        found |= {f"{s}{number}": float(v) for s, v in zip(INERTIAL, ours, strict=True)}
+    return found
+
+
+def write_inertias(
+    source: Path,
+    target: Path,
+    values: Mapping[str, float],
+    *,
+    tip: str | None = None,
+    force: bool = False,
+) -> list[str]:
+    """The same URDF with identified bodies; gives the names of the links that were changed."""
+    joints, chain = read_joints(parsed(source), source, tip)
+    written: dict[str, FloatArray | None] = {}
+    for number, joint in enumerate(_moving(chain), start=1):
+        branch = _moving_branch(joint.child, joints, chain)
+        if branch is not None:
+            raise InputError(
+                f"link '{joint.child}' also carries joint '{branch}', which is not part of the "
+                "chain; what was identified is both together",
+                where=str(source),
+                remedy="Fix that joint in a copy of the URDF",
+            )
+        ours = np.array([values[f"{symbol}{number}"] for symbol in INERTIAL])
+        body = moving(aligning(joint.axis), np.zeros(3)) @ ours
+        if np.linalg.eigvalsh(np.array(pseudo_inertia(body)))[0] <= 0:
+            raise InputError(
+                f"link {number} could not be a body, so no URDF is written",
+                remedy="Identify with --way consistent",
+            )
+        written |= {link: None for link, _, _ in _fixed_to(joint.child, joints)}
+        written[joint.child] = body
+    write_text(target, _replaced(read_text(source), written), force=force)
+    return list(written)
+
+
+def _replaced(text: str, bodies: Mapping[str, FloatArray | None]) -> str:
+    """The text with other inertials in some links, or none; not a byte besides is touched."""
+    content = text.encode()
+    pieces: list[tuple[int, int, str]] = []
+    for link in _links(content):
+        if link.name not in bodies:
+            continue
+        body = bodies[link.name]
+        new = "" if body is None else _inertial(body, link.indent)
+        for start, end in link.inertials:
+            pieces.append((start, end, new))
+            new = ""
+        if new and link.closed_at is not None:
+            pieces.append((link.closed_at, link.closed_at, f"  {new}\n{link.indent}"))
+        elif new:
+            # <link name="..."/> is opened to hold its inertia.
+            slash = content.rindex(b"/", 0, link.end)
+            pieces.append((slash, link.end, f">\n{link.indent}  {new}\n{link.indent}</link>"))
+    for start, end, new in sorted(pieces, reverse=True):
+        content = content[:start] + new.encode() + content[end:]
+    return content.decode()
+
+
+@dataclass
+class _LinkText:
+    """Where a link stands in the file, in bytes."""
+
+    name: str
+    indent: str
+    inertials: list[tuple[int, int]]
+    #: Where its closing tag starts; None for <link/>.
+    closed_at: int | None = None
+    end: int = 0
+
+
+def _links(content: bytes) -> list[_LinkText]:
+    from xml.parsers import expat
+
+    found: list[_LinkText] = []
+    path: list[str] = []
+    starts: list[int] = []
+    parser = expat.ParserCreate()
+
+    def started(name: str, attributes: dict[str, str]) -> None:
+        path.append(name)
+        starts.append(parser.CurrentByteIndex)
+        if path == ["robot", "link"]:
+            before = content[: starts[-1]].rpartition(b"\n")[2].decode()
+            indent = before if not before.strip() else ""
+            found.append(_LinkText(attributes.get("name", ""), indent, []))
+
+    def ended(name: str) -> None:
+        here, start = parser.CurrentByteIndex, starts.pop()
+        # Of <link/> the end is reported behind it, otherwise at the closing tag.
+        closed = content.startswith(b"</", here)
+        end = content.index(b">", here) + 1 if closed else here
+        if path == ["robot", "link", "inertial"]:
+            found[-1].inertials.append((start, end))
+        if path == ["robot", "link"]:
+            found[-1].end = end
+            found[-1].closed_at = here if closed else None
+        path.pop()
+
+    parser.StartElementHandler, parser.EndElementHandler = started, ended
+    parser.Parse(content, True)
+    return found
+
+
+def _moving(chain: list[UrdfJoint]) -> Iterator[UrdfJoint]:
+    return (joint for joint in chain if joint.kind is not Joint.FIXED)
+
+
+def _fixed_to(link: str, joints: list[UrdfJoint]) -> Iterator[tuple[str, FloatArray, FloatArray]]:
+    """A link and all that is fixed to it, with their places in its frame."""
+    waiting = [(link, np.eye(4))]
+    while waiting:
+        name, T = waiting.pop()
+        yield name, T[:3, :3], T[:3, 3]
+        waiting += [
+            (joint.child, T @ joint.transform)
+            for joint in joints
+            if joint.parent == name and joint.kind is Joint.FIXED and not joint.trouble
+        ]
+
+
+def _moving_branch(link: str, joints: list[UrdfJoint], chain: list[UrdfJoint]) -> str | None:
+    """A joint on this body that moves and is not part of the chain."""
+    names = {name for name, _, _ in _fixed_to(link, joints)}
+    for joint in joints:
+        moves = joint.kind is not Joint.FIXED or bool(joint.trouble)
+        if joint.parent in names and moves and joint not in chain:
+            return joint.name
+    return None
+
+
+def _read_inertial(link: Any, path: Path) -> FloatArray:
+    """Ten parameters of a link in its own frame, as the file has them."""
+    element = link.find("inertial")
+    if element is None:
+        return np.zeros(10)
+    name, where = str(link.get("name")), str(path)
+    mass_element, inertia_element = element.find("mass"), element.find("inertia")
+    if mass_element is None or inertia_element is None:
+        raise InputError(f"link '{name}' lacks its mass or inertia", where=where)
+    (mass,) = numbers(mass_element.get("value", ""), name, where, 1)
+    centre: FloatArray = np.zeros(3)
+    R: FloatArray = np.eye(3)
+    origin = element.find("origin")
+    if origin is not None:
+        centre = numbers(origin.get("xyz", "0 0 0"), name, where)
+        R = rotation_matrix(*numbers(origin.get("rpy", "0 0 0"), name, where))
+    J = np.zeros((3, 3))
+    for key, (i, j) in _PLACES.items():
+        (value,) = numbers(inertia_element.get(key, "0"), name, where, 1)
+        J[i, j] = J[j, i] = value
+    return solid(float(mass), centre, R @ J @ R.T)
+
+
+def _inertial(body: FloatArray, indent: str) -> str:
+    """The element, indented like its link's content."""
+    mass, centre, J = taken_apart(body)
+    xyz = " ".join(map(repr, centre.tolist()))
+    parts = " ".join(f'{key}="{float(J[place])!r}"' for key, place in _PLACES.items())
+    lines = [
+        "<inertial>",
+        f'  <origin xyz="{xyz}" rpy="0 0 0"/>',
+        f'  <mass value="{mass!r}"/>',
+        f"  <inertia {parts}/>",
+        "</inertial>",
+    ]
+    return f"\n{indent}  ".join(lines)
