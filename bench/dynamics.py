@@ -13,6 +13,7 @@ import theodolite as th
 from theodolite.identification.loss import Loss
 from theodolite.identification.reduction import reduce
 from theodolite.identification.threads import single_thread
+from theodolite.measure.filtering import Run
 from theodolite.measure.torque import TorqueProblem, random_state
 from theodolite.model.dynamics import Dynamics
 
@@ -24,7 +25,7 @@ BLOCK = 2_048
 def filled(dynamics: Dynamics, state) -> float:
     """Samples per second, block by block into the same memory."""
     start = time.perf_counter()
-    problem = TorqueProblem(dynamics, state, drives=())
+    problem = TorqueProblem(dynamics, Run.of(state), drives=())
     for _ in problem.blocks(np.zeros(len(problem.parameters))):
         pass
     return len(state.q) / (time.perf_counter() - start)
@@ -55,12 +56,12 @@ def main() -> None:
     million = random_state(dynamics, 1_000_000, rng)
     with single_thread():
         start = time.perf_counter()
-        problem = TorqueProblem(dynamics, million)
+        problem = TorqueProblem(dynamics, Run.of(million))
         reduce(problem, np.zeros(len(problem.parameters)), Loss())
         folded = time.perf_counter() - start
         small = random_state(dynamics, 100_000, rng)
         start = time.perf_counter()
-        table = dynamics.torques(small)
+        table = dynamics.regressor(small)
         stored = table.reshape(len(table), -1).T.copy()
         np.linalg.qr(stored, mode="r")
         # A million would need 3.2 GB: a tenth is stored, and the time taken tenfold.

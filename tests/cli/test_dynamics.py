@@ -8,28 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.inertial.test_identify import GAINS, simulated
+from tests.inertial.simulated import GAINS, puma, recorded, true_values
+from tests.io.test_urdf_inertia import SMALL
+from theodolite.measure.recording import Recording
 
 
-def test_identifiable_prints_the_relations(theodolite) -> None:
-    code, out, _ = theodolite("dynamics", "identifiable", "puma560")
-    assert code == 0
-    assert "40 of 66 parameters are identifiable" in out
-    _, out, _ = theodolite("dynamics", "identifiable", "puma560", "--no-rotors", "--json")
-    assert json.loads(out)["rank"] == 36
-    _, out, _ = theodolite("dynamics", "identifiable", "puma560", "--friction", "--json")
-    assert json.loads(out)["rank"] == 58
-
-
-def written(data, name: str, change=None) -> None:
-    """A simulated motion as a recording with 30 samples per second."""
-    times = np.arange(len(data.torques)) / 29.95
-    tables = {"q": data.state.q, "qd": data.state.qd, "qdd": data.state.qdd, "tau": data.torques}
-    units = {"q": "rad", "qd": "rad_s", "qdd": "rad_s2", "tau": "Nm"}
-    columns = {"t_s": times}
-    for kind, table in tables.items():
+def written(recording: Recording, name: str, change=None, *, currents: bool = False) -> None:
+    """A recording as CSV, perhaps spoilt."""
+    columns = {"t_s": recording.times}
+    for kind, table in (("q{}_rad", recording.q), ("tau{}_Nm", recording.torques)):
+        for joint in range(table.shape[1]):
+            columns[kind.format(joint + 1)] = table[:, joint]
+    if currents:
         for joint in range(6):
-            columns[f"{kind}{joint + 1}_{units[kind]}"] = table[:, joint]
+            torque = columns.pop(f"tau{joint + 1}_Nm")
+            columns[f"i{joint + 1}_A"] = torque / GAINS[joint]
     if change is not None:
         change(columns)
     rows = zip(*columns.values(), strict=True)
@@ -37,39 +30,214 @@ def written(data, name: str, change=None) -> None:
     Path(name).write_text("\n".join(lines) + "\n")
 
 
-def test_identify_and_validate(theodolite) -> None:
-    written(simulated(1)[1], "fit.csv")
-    for way in ("ordinary", "weighted", "essential", "consistent"):
-        code, out, errors = theodolite(
-            "dynamics", "identify", "puma560", "fit.csv", "--way", way, "--out", "p.json",
-            "--cutoff", 10, "--whole", "--force", "--json",
-        )  # fmt: skip
-        assert code == 0, errors + out
-        assert json.loads(out)["error"] < 0.05
-        code, out, _ = theodolite(
-            "dynamics", "validate", "puma560", "p.json", "fit.csv", "--cutoff", 10, "--whole",
-            "--json",
-        )  # fmt: skip
-        assert code == 0
-        assert json.loads(out)["error"] < 0.05
+def fit_and_check() -> None:
+    """Two recordings of the same robot."""
+    truth = true_values(np.random.default_rng(0))
+    for seed, name in ((1, "fit.csv"), (2, "check.csv")):
+        written(recorded(seed, noise=0.5, truth=truth)[1], name)
 
 
-def test_the_real_ur10e(theodolite, recordings: Path) -> None:
-    folder = recordings / "ur10e-dynamics"
-    names = ["t_s"]
-    for kind in ("q{}_rad", "qd{}_rad_s", "i{}_A", "x{}", "y{}"):
-        names += [kind.format(joint) for joint in range(1, 7)]
-    ignored = ",".join(name for name in names if name[0] in "xy")
-    options = (
-        "--columns", ",".join(names), "--ignore", ignored, "--gravity", "0,0,-9.81",
-        "--drive-gains", ",".join(map(str, GAINS)), "--json",
-    )  # fmt: skip
+def test_identifiable_prints_the_relations(theodolite) -> None:
+    code, out, _ = theodolite("dynamics", "identifiable", "puma560")
+    assert code == 0
+    assert "40 of 66 parameters are identifiable" in out
+    assert "ZZ2* = ZZ2 + Ia2 + D3^2 (M3 + M4 + M5 + M6)" in out
+    for by in ("qr", "svd", "rules"):
+        options = ("--by", by, "--json")
+        _, out, _ = theodolite("dynamics", "identifiable", "puma560", "--no-rotors", *options)
+        assert json.loads(out)["rank"] == 36
+        _, out, _ = theodolite("dynamics", "identifiable", "puma560", "--friction", *options)
+        assert json.loads(out)["rank"] == 58
+    for model in ("rest", "energy"):
+        _, out, _ = theodolite("dynamics", "identifiable", "puma560", "--model", model, "--json")
+        assert json.loads(out)["rank"] == 40
+
+
+def test_identifiable_of_a_mechanism(theodolite) -> None:
+    code, out, _ = theodolite("dynamics", "identifiable", "palletizer", "--json")
+    assert code == 0
+    assert json.loads(out)["rank"] == 23
+    code, _, errors = theodolite("dynamics", "identifiable", "palletizer", "--by", "rules")
+    assert code == 2
+    assert "Use --by qr or svd" in errors
+
+
+@pytest.mark.parametrize(
+    "way", ["ordinary", "weighted", "correlated", "robust", "essential", "ridge", "consistent"]
+)
+def test_identify_and_validate(theodolite, way: str) -> None:
+    fit_and_check()
+    if way == "ridge":
+        theodolite("dynamics", "identify", "puma560", "fit.csv", "--out", "prior.json")
+    prior = ("--prior", "prior.json") if way == "ridge" else ()
     code, out, errors = theodolite(
-        "dynamics", "identify", "ur10e", folder / "ur-20_02_10-30sec_12harm.csv",
-        "--check", folder / "ur-20_02_12-40sec_12harm.csv", *options,
+        "dynamics", "identify", "puma560", "fit.csv", "--check", "check.csv", "--way", way,
+        "--out", "p.json", "--plot", "p.svg", "--json", *prior,
+    )  # fmt: skip
+    assert code == 0, errors + out
+    found = json.loads(out)
+    assert found["error"] < 0.05
+    assert found["checked_error"] < 0.05
+    assert "good" in found["verdict"]
+    assert Path("p.svg").read_text().startswith("<?xml")
+    code, out, _ = theodolite("dynamics", "validate", "puma560", "p.json", "check.csv", "--json")
+    assert code == 0
+    assert json.loads(out)["error"] == pytest.approx(found["checked_error"], rel=1e-9)
+
+
+def test_several_recordings_are_one_identification(theodolite) -> None:
+    fit_and_check()
+    _, out, _ = theodolite("dynamics", "identify", "puma560", "fit.csv", "check.csv", "--json")
+    both = json.loads(out)
+    _, out, _ = theodolite("dynamics", "identify", "puma560", "fit.csv", "--json")
+    assert both["rows"] > 1.5 * json.loads(out)["rows"]
+
+
+@pytest.mark.parametrize("model", ["energy", "power"])
+def test_energy_and_power(theodolite, model: str) -> None:
+    truth = true_values(np.random.default_rng(0))
+    for seed, name, seconds in ((1, "fit.csv", 60.0), (2, "check.csv", 20.0)):
+        written(recorded(seed, noise=0.0, rate=200.0, seconds=seconds, truth=truth)[1], name)
+    code, out, errors = theodolite(
+        "dynamics", "identify", "puma560", "fit.csv", "--model", model, "--way", "ordinary",
+        "--check", "check.csv", "--cutoff", 20, "--json",
+    )  # fmt: skip
+    assert code == 0, errors + out
+    assert json.loads(out)["checked_error"] < 0.05
+
+
+def test_a_urdf_is_written_only_when_consistent(theodolite) -> None:
+    Path("two.urdf").write_text(SMALL)
+    rng = np.random.default_rng(0)
+    times = np.arange(0, 20, 0.01)
+    q = np.column_stack([np.sin(times) + 0.5 * np.sin(2.3 * times), 1.2 * np.cos(1.7 * times)])
+    torques = 5 * np.cos(q) + 0.1 * rng.standard_normal(q.shape)
+    written(Recording(times, q, torques), "fit.csv")
+    code, _, errors = theodolite(
+        "dynamics", "identify", "two.urdf", "fit.csv", "--urdf-out", "new.urdf"
+    )
+    assert code == 2
+    assert "add --way consistent" in errors
+    theodolite(
+        "dynamics", "identify", "two.urdf", "fit.csv", "--way", "consistent",
+        "--urdf-out", "new.urdf",
+    )  # fmt: skip
+    assert Path("new.urdf").read_text().count("<inertial>") == 2
+    code, _, errors = theodolite(
+        "dynamics", "identify", "puma560", "fit.csv", "--urdf-out", "n.urdf", "--way", "consistent"
+    )
+    assert code == 2
+    assert "Give the URDF as ROBOT" in errors
+
+
+def test_payload_and_gains(theodolite) -> None:
+    truth = true_values(np.random.default_rng(0))
+    load = puma().payload(4.0, np.array([0.02, -0.05, 0.1]), np.diag([0.02, 0.03, 0.025]))
+    runs = [
+        recorded(seed, noise=0.5, truth=truth, load=carried)[1]
+        for seed, carried in ((1, None), (2, load))
+    ]
+    for run, name in zip(runs, ("without", "with"), strict=True):
+        written(run, f"{name}.csv")
+        written(run, f"{name}-i.csv", currents=True)
+    code, out, errors = theodolite(
+        "dynamics", "payload", "puma560", "without.csv", "with.csv", "--json"
+    )
+    assert code == 0, errors
+    found = json.loads(out)
+    assert found["mass_kg"] == pytest.approx(4.0, abs=0.1)
+    np.testing.assert_allclose(found["centre_m"], [0.02, -0.05, 0.1], atol=5e-3)
+    code, out, errors = theodolite(
+        "dynamics", "gains", "puma560", "without-i.csv", "with-i.csv",
+        "--payload", "4,20,-50,100,0.02,0,0,0.03,0,0.025", "--json",
     )  # fmt: skip
     assert code == 0, errors
-    assert json.loads(out)["checked_error"] < 0.052
+    np.testing.assert_allclose(json.loads(out)["gains_Nm_A"], GAINS, rtol=0.03)
+    code, _, errors = theodolite("dynamics", "payload", "puma560", "with.csv", "without.csv")
+    assert code == 2
+    assert "Exchange the runs" in errors
+
+
+def test_excite_writes_a_motion(theodolite) -> None:
+    options = ("--harmonics", 3, "--starts", 1, "--rate", 50, "--friction", "none")
+    code, out, errors = theodolite(
+        "dynamics", "excite", "scara", "--out", "motion.csv", "--plot", "motion.svg",
+        "--velocity", "1,1,0.3,2", "--seed", 1, "--json", *options,
+    )  # fmt: skip
+    assert code == 0, errors
+    found = json.loads(out)
+    assert found["within_limits"]
+    assert max(found["use"].values()) < 1
+    lines = Path("motion.csv").read_text().splitlines()
+    assert lines[0].startswith("t_s,q1_rad,q2_rad,q3_m,q4_rad,qd1_rad_s")
+    assert len(lines) == 502
+    table = np.loadtxt("motion.csv", delimiter=",", skiprows=1)
+    assert (np.abs(table[:, 5:9]) < [1, 1, 0.3, 2]).all()
+    assert Path("motion.svg").exists()
+    before = Path("motion.csv").read_text()
+    theodolite(
+        "dynamics", "excite", "scara", "--out", "motion.csv", "--velocity", "1,1,0.3,2",
+        "--seed", 1, "--force", *options,
+    )  # fmt: skip
+    assert Path("motion.csv").read_text() == before
+
+
+def test_excite_with_what_cannot_be(theodolite) -> None:
+    code, out, _ = theodolite(
+        "dynamics", "excite", "scara", "--out", "motion.csv", "--floor", 5000, "--starts", 1,
+        "--harmonics", 2,
+    )  # fmt: skip
+    assert code == 1
+    assert "nothing is written" in out
+    assert not Path("motion.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("identify", "puma560", "fit.csv", "--way", "best"), "--way best"),
+        (("identify", "puma560", "fit.csv", "--friction", "sticky"), "allowed: viscous"),
+        (("identify", "puma560", "fit.csv", "--gravity", "down"), "as in 0,0,-9.81"),
+        (("identify", "puma560", "fit.csv", "--plot", "p.txt"), "no kind of picture"),
+        (("identify", "puma560", "fit.csv", "--way", "ridge"), "Add --prior F"),
+        (("identify", "puma560", "fit.csv", "--model", "energy"), "--way ordinary"),
+        (("identify", "puma560", "nowhere.csv"), "there is no such file"),
+        (("validate", "puma560", "fit.csv", "fit.csv"), "is not what"),
+        (("excite", "puma560", "--out", "e.csv", "--velocity", "1,2"), "one number, or 6"),
+        (("excite", "puma560", "--out", "e.csv", "--torque", "5"), "Add --parameters"),
+        (("excite", "puma560", "--out", "e.csv", "--duration", "0"), "more than 0"),
+        (("gains", "puma560", "fit.csv", "fit.csv", "--payload", "heavy"), "4 or 10 numbers"),
+        (("identifiable", "puma560", "--by", "eye"), "allowed: qr, svd, rules"),
+    ],
+)
+def test_wrong_options_are_refused(theodolite, options: tuple[str, ...], message: str) -> None:
+    written(recorded(1, seconds=8.0)[1], "fit.csv")
+    code, _, errors = theodolite("dynamics", *options)
+    assert code == 2
+    assert message in " ".join(errors.split())
+    assert not Path("e.csv").exists()
+
+
+COLUMNS = ["t_s"]
+for _kind in ("q{}_rad", "qd{}_rad_s", "i{}_A", "x{}", "y{}"):
+    COLUMNS += [_kind.format(joint) for joint in range(1, 7)]
+UR10E = (
+    "--columns", ",".join(COLUMNS), "--ignore", ",".join(n for n in COLUMNS if n[0] in "xy"),
+    "--drive-gains", ",".join(map(str, GAINS)), "--json",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("robot", ["ur10e", "ur10e.urdf"])
+@pytest.mark.parametrize(("way", "limit"), [("weighted", 0.052), ("consistent", 0.051)])
+def test_the_real_ur10e(theodolite, recordings: Path, robot: str, way: str, limit: float) -> None:
+    folder = recordings / "ur10e-dynamics"
+    code, out, errors = theodolite(
+        "dynamics", "identify", folder / robot if robot.endswith("urdf") else robot,
+        folder / "ur-20_02_10-30sec_12harm.csv", "--way", way, "--cutoff", 10,
+        "--check", folder / "ur-20_02_12-40sec_12harm.csv", *UR10E,
+    )  # fmt: skip
+    assert code == 0, errors
+    assert json.loads(out)["checked_error"] < limit
 
 
 @pytest.mark.parametrize(
@@ -80,10 +248,33 @@ def test_the_real_ur10e(theodolite, recordings: Path) -> None:
         (lambda c: c.update({"tau9_Nm": c["tau1_Nm"]}), "has 6 joints"),
         (lambda c: c.update({"speed": c["t_s"]}), "unknown column 'speed'"),
         (lambda c: [c.pop(f"tau{j}_Nm") for j in range(1, 7)], "neither torques nor currents"),
+        (lambda c: c.update({k: v[:100] for k, v in c.items()}), "too short"),
     ],
 )
 def test_bad_recordings_are_refused(theodolite, change, message: str) -> None:
-    written(simulated(1)[1], "bad.csv", change)
+    written(recorded(1)[1], "bad.csv", change)
     code, _, errors = theodolite("dynamics", "identify", "puma560", "bad.csv")
     assert code == 2
     assert message in " ".join(errors.split())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda c: c.update(tau2_Nm=c["tau3_Nm"], tau3_Nm=c["tau2_Nm"]),
+            "the torque of joint 2 stands in the column of joint 3",
+        ),
+        (lambda c: c.update(tau4_Nm=-c["tau4_Nm"]), "the torque of joint 4 looks inverted"),
+        (lambda c: c.update(q5_rad=0 * c["q5_rad"]), "joint 5 hardly moves"),
+        (
+            lambda c: c.update(tau1_Nm=np.random.default_rng(0).standard_normal(len(c["t_s"]))),
+            "aliasing is likely",
+        ),
+    ],
+)
+def test_doubtful_recordings_are_said(theodolite, change, message: str) -> None:
+    written(recorded(1, noise=0.5)[1], "bad.csv", change)
+    code, out, _ = theodolite("dynamics", "identify", "puma560", "bad.csv")
+    assert code == 1
+    assert message in " ".join(out.split())

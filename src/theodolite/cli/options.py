@@ -94,7 +94,7 @@ def working(message: str) -> Any:
     return Console(stderr=True).status(message)
 
 
-def robot_named(text: str) -> Machine:
+def robot_named(text: str, *, tip: str | None = None, any_tip: bool = False) -> Machine:
     """A robot from a file (robot file or URDF) or from the built-in ones."""
     from theodolite import robots
     from theodolite.errors import InputError
@@ -104,7 +104,7 @@ def robot_named(text: str) -> Machine:
 
     path = Path(text)
     if path.suffix.lower() in (".urdf", ".xml"):
-        return read_urdf(path)
+        return read_urdf(path, tip=tip, any_tip=any_tip)
     if path.suffix or exists(path):
         return read_robot(path)
     if text not in robots.NAMES:

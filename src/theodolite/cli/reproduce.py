@@ -16,6 +16,7 @@ PAPERS = {
     "everett": ("everett_models", "everett_loops", "everett_fixture"),
     "meggiolaro": ("meggiolaro",),
     "renaud": ("renaud",),
+    "renaud-dynamics": ("renaud_dynamics",),
     "gautier": ("gautier",),
 }
 

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from theodolite.arrays import FloatArray
+from theodolite.design.limits import Limits
 from theodolite.errors import InputError
+from theodolite.inertial.prediction import Prediction
+from theodolite.model.drives import State
+
+#: What pictures can be written as.
+KINDS = (".png", ".svg", ".pdf")
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
@@ -22,6 +28,13 @@ def _figure(width: float, height: float) -> tuple[Any, Any]:
     matplotlib.rcParams["svg.hashsalt"] = "theodolite"
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
+
+
+def check_picture(path: Path) -> None:
+    """Refuse, before any work is done, a picture that cannot be drawn."""
+    if path.suffix not in KINDS:
+        raise InputError(f"'{path.suffix}' is no kind of picture", where=str(path), allowed=KINDS)
+    _figure(1.0, 1.0)
 
 
 def _save(figure: Any, path: Path) -> None:
@@ -59,3 +72,55 @@ def compared_bars(
     axes.set_ylabel(unit)
     axes.legend()
     _save(figure, path)
+
+
+def torque_curves(path: Path, found: Prediction, title: str) -> None:
+    """Measured and predicted torques over time, one row for each joint, with what is left."""
+    motors = found.measured.shape[1]
+    figure, grid = _grid(motors, 9.0, 1.5 * motors + 0.6)
+    for motor, axes in enumerate(grid):
+        measured, predicted = found.measured[:, motor], found.predicted[:, motor]
+        axes.plot(found.times, measured, "0.45", linewidth=1.2, label="measured")
+        axes.plot(found.times, predicted, "C0", linewidth=0.9, label="predicted")
+        axes.plot(found.times, predicted - measured, "C3", linewidth=0.7, label="difference")
+        axes.axhline(0.0, color="0.8", linewidth=0.5, zorder=0)
+        axes.set_ylabel(f"joint {motor + 1}\n(N m)")
+        axes.text(
+            0.995, 0.04, f"{100 * found.joint_errors[motor]:.1f} %", ha="right",
+            transform=axes.transAxes,
+        )  # fmt: skip
+    figure.suptitle(title)
+    grid[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, fontsize="small")
+    grid[-1].set_xlabel("time (s)")
+    _save(figure, path)
+
+
+def trajectory_curves(
+    path: Path, times: FloatArray, state: State, limits: Limits, title: str
+) -> None:
+    """Positions, velocities and accelerations as parts of their limits."""
+    figure, grid = _grid(3, 8.0, 6.0)
+    parts = (
+        ("position", (state.q - limits.middle) / limits.half),
+        ("velocity", state.qd / limits.velocity),
+        ("acceleration", state.qdd / limits.acceleration),
+    )
+    for axes, (name, values) in zip(grid, parts, strict=True):
+        for motor, series in enumerate(values.T):
+            axes.plot(times, 100 * series, linewidth=1.0, label=f"joint {motor + 1}")
+        for side in (-100, 100):
+            axes.axhline(side, color="0.3", linestyle="--", linewidth=0.8)
+        axes.set_ylabel(f"{name}\n(% of its limit)")
+    figure.suptitle(title)
+    columns = min(7, state.q.shape[1])
+    grid[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=columns, fontsize="small")
+    grid[-1].set_xlabel("time (s)")
+    _save(figure, path)
+
+
+def _grid(rows: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """Axes one above the other, with the same times."""
+    figure, first = _figure(width, height)
+    figure.delaxes(first)
+    axes = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+    return figure, list(axes)

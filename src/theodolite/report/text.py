@@ -124,9 +124,13 @@ def _row_values(row: Row) -> str:
 
 
 def show_identifiability(
-    console: Console, known: Identifiability, title: str, fixed: Sequence[str]
+    console: Console,
+    known: Identifiability,
+    title: str,
+    fixed: Sequence[str],
+    relations: Sequence[str] | None = None,
 ) -> None:
-    """Rank, base parameters, regrouping relations."""
+    """Rank, base parameters, regrouping relations; ``relations`` says them in better words."""
     count = f"{known.rank} of {len(known.parameters)} parameters are identifiable"
     console.print(f"[bold]{escape(title)}[/bold]: {count}")
     console.print(f"identifiable   {' '.join(known.identifiable)}")
@@ -136,8 +140,11 @@ def show_identifiability(
         console.print(f"no effect      {' '.join(known.names(known.no_effect))}")
     if fixed:
         console.print(f"fixed by you   {' '.join(fixed)}")
-    for sentence in known.sentences():
-        console.print(f"  {sentence}", highlight=False)
+    for sentence in known.sentences() if relations is None else relations:
+        console.print(f"  {sentence}", highlight=False, markup=False)
+    if not known.rows:
+        # Found by rules, not from samples: there is nothing to be doubtful about.
+        return
     gap = "none needed: full rank" if known.gap == float("inf") else f"{known.gap:.1e}"
     console.print(f"condition number {known.condition_number:.1f}, gap {gap}")
     if not known.clear:

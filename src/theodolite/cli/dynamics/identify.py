@@ -1,0 +1,280 @@
+"""``theodolite dynamics identify``: inertial and friction parameters from recorded torques."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from theodolite.cli.dynamics.recorded import (
+    DEFAULT_FRICTION,
+    CutoffOption,
+    FrictionOption,
+    GainsOption,
+    GravityOption,
+    Reader,
+    RotorsOption,
+    StribeckOption,
+    TipOption,
+    WholeOption,
+    drives_from,
+    dynamics_of,
+)
+from theodolite.cli.options import (
+    ColumnsOption,
+    ForceOption,
+    IgnoreOption,
+    JsonOption,
+    RobotArgument,
+    console,
+    print_json,
+    working,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from theodolite.arrays import FloatArray
+    from theodolite.inertial.identify import Dynamic
+    from theodolite.measure.filtering import Run
+    from theodolite.model.drives import Drive
+    from theodolite.model.dynamics import Dynamics
+    from theodolite.model.loop_dynamics import LoopDynamics
+
+NAME = "identify"
+WAYS = ("ordinary", "weighted", "correlated", "robust", "essential", "ridge", "consistent")
+MODELS = ("torque", "energy", "power")
+
+
+def command(
+    robot: RobotArgument,
+    data: Annotated[
+        list[Path],
+        typer.Argument(metavar="DATA...", help="Recordings: CSV with units in columns, or npz."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="F", help="Write the parameters to a JSON file.")
+    ] = None,
+    way: Annotated[
+        str,
+        typer.Option(help=", ".join(WAYS) + "."),
+    ] = "weighted",
+    model: Annotated[
+        str, typer.Option(help="torque; energy or power need no accelerations.")
+    ] = "torque",
+    check: Annotated[
+        Path | None, typer.Option(metavar="DATA", help="Another recording, to judge the result.")
+    ] = None,
+    friction: FrictionOption = DEFAULT_FRICTION,
+    rotors: RotorsOption = True,
+    stribeck_speed: StribeckOption = 0.1,
+    prior: Annotated[
+        Path | None,
+        typer.Option(metavar="F", help="For ridge, consistent: a URDF, or an earlier --out."),
+    ] = None,
+    urdf_out: Annotated[
+        Path | None,
+        typer.Option(metavar="F", help="Write the URDF with the identified inertias; consistent."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="F", help="Draw measured and predicted torques.")
+    ] = None,
+    drive_gains: GainsOption = None,
+    gravity: GravityOption = None,
+    tip: TipOption = None,
+    cutoff: CutoffOption = None,
+    whole: WholeOption = False,
+    columns: ColumnsOption = None,
+    ignore: IgnoreOption = "",
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Identify inertial and friction parameters from recorded torques."""
+    from theodolite.inertial.prediction import prediction, verdict
+    from theodolite.io.dynamics_file import write_dynamics
+    from theodolite.report.dynamics import (
+        dynamic_data,
+        prediction_data,
+        show_dynamic,
+        show_prediction,
+    )
+
+    _refuse(robot, way, model, urdf_out, [out, urdf_out, plot], force=force)
+    dynamics = dynamics_of(robot, gravity, tip, stribeck_speed)
+    drives = drives_from(friction, rotors=rotors)
+    reader = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole)
+    screen = console(json=json)
+    with working(f"identifying the dynamics of {dynamics.robot.name}"):
+        runs = [reader.run(path) for path in data]
+        unseen = None if check is None else reader.run(check)
+        start = _prior(prior, robot, way, dynamics, drives, tip)
+        found = _identified(dynamics, runs, drives, way, model, start)
+        fit = prediction(found, runs[0])
+        judged = None if unseen is None else prediction(found, unseen)
+        doubts, notes = _doubts(dynamics, runs, found)
+    content = dynamic_data(found, dynamics.robot.name, way, _relations(dynamics, found))
+    content |= {"model": model, "doubts": doubts, "notes": notes}
+    content |= {key: value for key, value in prediction_data(fit).items() if key != "rows"}
+    content["checked"] = None if judged is None else prediction_data(judged)
+    content["checked_error"] = None if judged is None else judged.error
+    content["checked_error_joints"] = None if judged is None else list(judged.joint_errors)
+    good, words = (True, "") if judged is None else verdict(judged, fit)
+    content["verdict"] = words
+    if out is not None:
+        write_dynamics(out, content, force=force)
+    show_dynamic(screen, found, f"Parameters of {dynamics.robot.name}, {way}")
+    show_prediction(screen, fit, "of the fit")
+    if judged is not None:
+        show_prediction(screen, judged, "on the other recording")
+        screen.print(words, markup=False)
+    if plot is not None:
+        from theodolite.report.plots import torque_curves
+
+        shown, what = (fit, "fitted") if judged is None else (judged, "not seen before")
+        torque_curves(plot, shown, f"{dynamics.robot.name}: torques {what}")
+        screen.print(f"wrote {plot}", markup=False)
+    if urdf_out is not None:
+        _write_urdf(screen, Path(robot), urdf_out, found, tip, force=force)
+    for note in notes:
+        screen.print(f"note: {note}", markup=False)
+    for doubt in doubts:
+        screen.print(f"[yellow]{doubt}[/yellow]")
+    if json:
+        print_json(content)
+    if doubts or not good:
+        raise typer.Exit(1)
+
+
+def _refuse(
+    robot: str,
+    way: str,
+    model: str,
+    urdf_out: Path | None,
+    outputs: list[Path | None],
+    *,
+    force: bool,
+) -> None:
+    """Wrong options, before any work is done."""
+    from theodolite.errors import InputError
+    from theodolite.io.writing import check_writable
+    from theodolite.report.plots import check_picture
+
+    if way not in WAYS:
+        raise InputError(f"--way {way}", allowed=WAYS)
+    if model not in MODELS:
+        raise InputError(f"--model {model}", allowed=MODELS)
+    if model != "torque" and way != "ordinary":
+        raise InputError(f"--model {model} with --way {way}", allowed="--way ordinary")
+    if urdf_out is not None and not robot.endswith(".urdf"):
+        raise InputError(
+            "--urdf-out needs a robot that is a URDF file", remedy="Give the URDF as ROBOT"
+        )
+    if urdf_out is not None and way != "consistent":
+        raise InputError(
+            f"--urdf-out with --way {way}",
+            remedy="A simulator needs bodies that can exist: add --way consistent",
+        )
+    for path in outputs:
+        if path is not None:
+            check_writable(path, force=force)
+    if outputs[-1] is not None:
+        check_picture(outputs[-1])
+
+
+def _identified(
+    dynamics: Dynamics | LoopDynamics,
+    runs: Sequence[Run],
+    drives: Sequence[Drive],
+    way: str,
+    model: str,
+    prior: FloatArray | None,
+) -> Dynamic:
+    from theodolite.errors import InputError
+    from theodolite.inertial.bodies import consistent, ridge
+    from theodolite.inertial.by_energy import Model, identify_by_energy
+    from theodolite.inertial.identify import Way, essential, identify_dynamics
+
+    if model != "torque":
+        return identify_by_energy(dynamics, runs, Model(model), drives=drives)
+    if way == "ridge" and prior is None:
+        raise InputError("--way ridge needs a prior", remedy="Add --prior F")
+    plain = way in {member.value for member in Way}
+    found = identify_dynamics(dynamics, runs, drives=drives, way=Way(way if plain else "weighted"))
+    if way == "essential":
+        return essential(found)
+    if way == "ridge" and prior is not None:
+        return ridge(found, prior)[0]
+    return consistent(found, prior) if way == "consistent" else found
+
+
+def _prior(
+    path: Path | None,
+    robot: str,
+    way: str,
+    dynamics: Dynamics | LoopDynamics,
+    drives: Sequence[Drive],
+    tip: str | None,
+) -> FloatArray | None:
+    """Values of all columns, from a URDF or an earlier result; by default, the robot's own URDF."""
+    import numpy as np
+
+    from theodolite.errors import InputError
+    from theodolite.io.dynamics_file import read_dynamics
+    from theodolite.io.urdf_inertia import read_inertias
+
+    own = path is None and way in ("ridge", "consistent") and robot.endswith(".urdf")
+    path = Path(robot) if own else path
+    if path is None:
+        return None
+    if path.suffix.lower() in (".urdf", ".xml"):
+        values = read_inertias(path, tip=tip)
+        if own and not any(values.values()):
+            return None
+    else:
+        values = read_dynamics(path).values
+    names = dynamics.names(drives)
+    if not set(values) & set(names):
+        raise InputError("has none of this robot's parameters", where=str(path), allowed=names)
+    return np.array([values.get(name, 0.0) for name in names])
+
+
+def _doubts(
+    dynamics: Dynamics | LoopDynamics, runs: Sequence[Run], found: Dynamic
+) -> tuple[list[str], list[str]]:
+    """What speaks against the result, and what is only worth saying."""
+    from theodolite.inertial.checks import doubts, joint_fits, shifts
+    from theodolite.inertial.excitation import not_excited
+
+    against: list[str] = []
+    said: list[str] = []
+    for run in runs:
+        fits = joint_fits(dynamics, run)
+        against += [*run.doubts, *doubts(fits, dynamics.motor_names)]
+        said += shifts(dynamics, run, fits)
+    against += not_excited(found)
+    return list(dict.fromkeys(against)), list(dict.fromkeys(said))
+
+
+def _relations(dynamics: Dynamics | LoopDynamics, found: Dynamic) -> list[str]:
+    from theodolite.inertial.constants import relations_in_words
+    from theodolite.model.drives import Drive
+    from theodolite.model.dynamics import Dynamics
+
+    known = found.identifiability
+    if isinstance(dynamics, Dynamics) and not len(known.hidden):
+        return relations_in_words(dynamics, known, with_rotors=Drive.ROTOR in found.problem.drives)
+    return known.sentences()
+
+
+def _write_urdf(
+    screen: Any, source: Path, target: Path, found: Dynamic, tip: str | None, *, force: bool
+) -> None:
+    from theodolite.io.urdf_inertia import write_inertias
+
+    changed = write_inertias(source, target, found.named(), tip=tip, force=force)
+    screen.print(
+        f"wrote {target}: inertias of {', '.join(changed)}; rotors and friction have no place in "
+        "a URDF's links and stay in --out",
+        markup=False,
+    )

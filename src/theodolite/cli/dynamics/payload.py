@@ -1,0 +1,75 @@
+"""``theodolite dynamics payload``: what the robot carries, from runs with and without it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from theodolite.cli.dynamics.recorded import (
+    DEFAULT_FRICTION,
+    CutoffOption,
+    FrictionOption,
+    GainsOption,
+    GravityOption,
+    Reader,
+    TipOption,
+    WholeOption,
+    drives_from,
+    dynamics_of,
+)
+from theodolite.cli.options import (
+    ColumnsOption,
+    IgnoreOption,
+    JsonOption,
+    RobotArgument,
+    console,
+    print_json,
+    serial,
+    working,
+)
+
+NAME = "payload"
+
+WithoutArgument = Annotated[
+    Path, typer.Argument(metavar="WITHOUT", help="A recording without the payload.")
+]
+LoadedArgument = Annotated[
+    Path, typer.Argument(metavar="WITH", help="A recording with the payload.")
+]
+
+
+def command(
+    robot: RobotArgument,
+    without: WithoutArgument,
+    loaded: LoadedArgument,
+    friction: FrictionOption = DEFAULT_FRICTION,
+    drive_gains: GainsOption = None,
+    gravity: GravityOption = None,
+    tip: TipOption = None,
+    cutoff: CutoffOption = None,
+    whole: WholeOption = False,
+    columns: ColumnsOption = None,
+    ignore: IgnoreOption = "",
+    json: JsonOption = False,
+) -> None:
+    """Identify mass, centre and inertia of a payload, in the flange's frame."""
+    from theodolite.inertial.payload import identify_payload
+    from theodolite.model.dynamics import Dynamics
+    from theodolite.report.dynamics import payload_data, show_payload
+
+    dynamics = dynamics_of(robot, gravity, tip)
+    serial(dynamics.robot, "a payload is identified on serial robots")
+    assert isinstance(dynamics, Dynamics)
+    reader = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole)
+    with working(f"identifying what {dynamics.robot.name} carries"):
+        found = identify_payload(
+            dynamics,
+            [reader.run(without)],
+            [reader.run(loaded, loaded=True)],
+            drives=drives_from(friction, rotors=True),
+        )
+    show_payload(console(json=json), found)
+    if json:
+        print_json(payload_data(found))

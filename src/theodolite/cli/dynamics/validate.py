@@ -1,0 +1,86 @@
+"""``theodolite dynamics validate``: how well identified parameters predict another recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from theodolite.cli.dynamics.recorded import (
+    CutoffOption,
+    GainsOption,
+    GravityOption,
+    Reader,
+    TipOption,
+    WholeOption,
+    dynamics_of,
+)
+from theodolite.cli.options import (
+    ColumnsOption,
+    ForceOption,
+    IgnoreOption,
+    JsonOption,
+    RobotArgument,
+    console,
+    print_json,
+)
+
+NAME = "validate"
+
+
+def command(
+    robot: RobotArgument,
+    parameters: Annotated[
+        Path, typer.Argument(metavar="PARAMETERS", help="What 'dynamics identify --out' wrote.")
+    ],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="A recording that was not used to identify.")
+    ],
+    plot: Annotated[
+        Path | None, typer.Option(metavar="F", help="Draw measured and predicted torques.")
+    ] = None,
+    drive_gains: GainsOption = None,
+    gravity: GravityOption = None,
+    tip: TipOption = None,
+    cutoff: CutoffOption = None,
+    whole: WholeOption = False,
+    columns: ColumnsOption = None,
+    ignore: IgnoreOption = "",
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Say how well identified parameters predict the torques of another recording."""
+    from theodolite.errors import InputError
+    from theodolite.inertial.prediction import predict, verdict
+    from theodolite.io.dynamics_file import read_dynamics
+    from theodolite.io.writing import check_writable
+    from theodolite.report.dynamics import prediction_data, show_prediction
+    from theodolite.report.plots import check_picture, torque_curves
+
+    if plot is not None:
+        check_writable(plot, force=force)
+        check_picture(plot)
+    given = read_dynamics(parameters)
+    dynamics = dynamics_of(robot, gravity, tip, given.stribeck_speed or 0.1)
+    unknown = sorted(set(given.values) - set(dynamics.names(given.drives)))
+    if unknown:
+        raise InputError(
+            f"has parameters that '{dynamics.robot.name}' has not: {', '.join(unknown[:5])}",
+            where=str(parameters),
+            remedy=f"It was identified for '{given.robot}'",
+        )
+    run = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole).run(data)
+    found = predict(dynamics, run, given.values, given.drives)
+    good, words = verdict(found)
+    screen = console(json=json)
+    show_prediction(screen, found, "in all")
+    screen.print(words, markup=False)
+    if plot is not None:
+        torque_curves(plot, found, f"{dynamics.robot.name}: {data.name}")
+        screen.print(f"wrote {plot}", markup=False)
+    if json:
+        content = prediction_data(found)
+        print_json(content | {"joints": content["error_joints"], "good": good, "verdict": words})
+    if not good:
+        raise typer.Exit(1)
