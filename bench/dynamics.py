@@ -1,11 +1,15 @@
-"""Filling the torque regressor, against Pinocchio called in a loop; reducing it in constant memory.
+"""Filling the torque regressor, against Pinocchio in a loop and figaroh; folding it.
 
-python bench/dynamics.py          needs pin; figaroh is measured too where it is installed
+python bench/dynamics.py          needs pin; figaroh 1.0.2 is measured where it is installed
+
+All fill the ten inertial columns of the same six joints at the same samples, on one thread.
 """
 
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -15,61 +19,104 @@ from theodolite.identification.reduction import reduce
 from theodolite.identification.threads import single_thread
 from theodolite.measure.filtering import Run
 from theodolite.measure.torque import TorqueProblem, random_state
+from theodolite.model.drives import State
 from theodolite.model.dynamics import Dynamics
 
 SAMPLES = 100_000
+#: Samples of the peers that loop.
 LOOPED = 20_000
-BLOCK = 2_048
+FOLDED = 1_000_000
+#: Rows of W that are stored at a time for the comparison: a million would need 3.2 GB.
+STORED = 100_000
+REPEATS = 3
 
 
-def filled(dynamics: Dynamics, state) -> float:
-    """Samples per second, block by block into the same memory."""
-    start = time.perf_counter()
+def pinocchio_model(dynamics: Dynamics) -> Any:
+    """The same robot for Pinocchio; every body has some mass."""
+    import pinocchio as pin
+
+    model = pin.Model()
+    for number, link in enumerate(dynamics.links):
+        kind = getattr(pin, f"JointModel{'R' if link.revolute else 'P'}{'XYZ'[link.axis]}")
+        place = pin.SE3(link.rotation, link.position)
+        joint = model.addJoint(link.parent + 1, kind(), place, f"j{number}")
+        model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+    return model
+
+
+def best(work: Any, samples: int) -> float:
+    """Thousand samples per second, the best of some repeats."""
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return samples / min(times) / 1e3
+
+
+def filling(dynamics: Dynamics, state: State) -> None:
+    import pinocchio as pin
+
     problem = TorqueProblem(dynamics, Run.of(state), drives=())
-    for _ in problem.blocks(np.zeros(len(problem.parameters))):
-        pass
-    return len(state.q) / (time.perf_counter() - start)
+    nothing = np.zeros(len(problem.parameters))
+
+    def ours() -> None:
+        for _ in problem.blocks(nothing):
+            pass
+
+    model = pinocchio_model(dynamics)
+    data = model.createData()
+    q, v, a = (part[:LOOPED] for part in (state.q, state.qd, state.qdd))
+    W = np.empty((LOOPED, model.nv, 10 * model.nv))
+
+    def looped() -> None:
+        for row in range(LOOPED):
+            W[row] = pin.computeJointTorqueRegressor(model, data, q[row], v[row], a[row])
+
+    mine, theirs = best(ours, SAMPLES), best(looped, LOOPED)
+    print(f"theodolite {mine:.0f} thousand samples per second")
+    print(
+        f"Pinocchio {pin.__version__} in a loop {theirs:.0f}: "
+        f"theodolite is {mine / theirs:.1f} times as fast"
+    )
+    try:
+        from figaroh.tools.regressor import RegressorBuilder
+    except ImportError:
+        print("figaroh is not installed here: 'make bench' measures it")
+        return
+    builder = RegressorBuilder(SimpleNamespace(model=model, data=data))
+    config = {"act_idxv": list(range(model.nv))}
+
+    def figaroh() -> None:
+        builder.build_basic_regressor(q, v, a, config)
+
+    other = best(figaroh, LOOPED)
+    print(f"figaroh 1.0.2 {other:.0f}: theodolite is {mine / other:.1f} times as fast")
+
+
+def folding(dynamics: Dynamics, rng: np.random.Generator) -> None:
+    million = random_state(dynamics, FOLDED, rng)
+    start = time.perf_counter()
+    problem = TorqueProblem(dynamics, Run.of(million))
+    reduce(problem, np.zeros(len(problem.parameters)), Loss())
+    folded = time.perf_counter() - start
+    start = time.perf_counter()
+    table = dynamics.regressor(million[slice(0, STORED)])
+    stored = table.reshape(len(table), -1).T.copy()
+    np.linalg.qr(stored, mode="r")
+    whole = (time.perf_counter() - start) * FOLDED / STORED
+    print(
+        f"{FOLDED} samples folded into R in constant memory: {folded:.1f} s; storing W and "
+        f"np.linalg.qr: {whole:.1f} s ({STORED} measured), {whole / folded:.1f} times as long"
+    )
 
 
 def main() -> None:
-    import pinocchio as pin
-
-    robot = th.robots.load("ur10e")
-    dynamics = Dynamics(robot)
+    dynamics = Dynamics(th.robots.load("ur10e"))
     rng = np.random.default_rng(0)
-    state = random_state(dynamics, SAMPLES, rng)
     with single_thread():
-        ours = max(filled(dynamics, state) for _ in range(3))
-    model = pin.buildSampleModelManipulator()
-    data = model.createData()
-    q, v, a = (part[:LOOPED, : model.nv] for part in (state.q, state.qd, state.qdd))
-    W = np.empty((LOOPED, model.nv, 10 * model.nv))
-    start = time.perf_counter()
-    for row in range(LOOPED):
-        W[row] = pin.computeJointTorqueRegressor(model, data, q[row], v[row], a[row])
-    theirs = LOOPED / (time.perf_counter() - start)
-    print(
-        f"six joints, torque regressor: theodolite {ours / 1e3:.0f} thousand samples per second, "
-        f"Pinocchio in a loop {theirs / 1e3:.0f} (six joints, sample manipulator): "
-        f"{ours / theirs:.1f} times"
-    )
-    million = random_state(dynamics, 1_000_000, rng)
-    with single_thread():
-        start = time.perf_counter()
-        problem = TorqueProblem(dynamics, Run.of(million))
-        reduce(problem, np.zeros(len(problem.parameters)), Loss())
-        folded = time.perf_counter() - start
-        small = random_state(dynamics, 100_000, rng)
-        start = time.perf_counter()
-        table = dynamics.regressor(small)
-        stored = table.reshape(len(table), -1).T.copy()
-        np.linalg.qr(stored, mode="r")
-        # A million would need 3.2 GB: a tenth is stored, and the time taken tenfold.
-        whole = 10 * (time.perf_counter() - start)
-    print(
-        f"1 000 000 samples folded into R in constant memory: {folded:.1f} s; storing W and "
-        f"np.linalg.qr {whole:.1f} s: {whole / folded:.1f} times"
-    )
+        filling(dynamics, random_state(dynamics, SAMPLES, rng))
+        folding(dynamics, rng)
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def test_torque_regressor_is_pinocchios(file: str, tip: str | None, recordings: 
 
 def _frames(dynamics: Dynamics, state: State) -> list[np.ndarray]:
     """Orientation of every link's own frame in the world."""
-    return [motion.frame[:, :, 0].copy() for _, motion, _ in dynamics._motions(state, np.zeros(3))]
+    return [motion.frame[:, :, 0].copy() for _, motion, _ in dynamics._motions(state)]
 
 
 @settings(max_examples=30)

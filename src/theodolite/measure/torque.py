@@ -15,7 +15,7 @@ from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.measure.filtering import Run
 from theodolite.measure.problem import Block
-from theodolite.measure.slicing import BLOCK, slices
+from theodolite.measure.slicing import slices
 from theodolite.model.drives import Drive, State
 from theodolite.model.inertia import INERTIAL
 from theodolite.model.parameters import Group, Parameter, Unit
@@ -31,6 +31,8 @@ UNITS = {
 }
 #: Ranges of random samples: rad or m per second, and per second squared.
 RANDOM = (2.0, 5.0)
+#: Samples per block: the regressor of a six-axis arm is filled fastest with so many.
+SAMPLES = 4096
 #: Suffix of the parameters of a payload.
 LOAD = "L"
 
@@ -87,9 +89,10 @@ class LinearModel:
     def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
         return None
 
-    def regressor(self, run: Run, rows: slice) -> FloatArray:
+    def regressor(self, run: Run, rows: slice, *, out: FloatArray | None = None) -> FloatArray:
         """Columns of the torques at some samples of a run, (columns, motors, n)."""
-        return self.chosen(self.dynamics.regressor(run.state[rows], self.drives), loaded=run.loaded)
+        table = self.dynamics.regressor(run.state[rows], self.drives, out=out)
+        return self.chosen(table, loaded=run.loaded)
 
     def chosen(self, table: FloatArray, *, loaded: bool) -> FloatArray:
         """The columns that are used, of all (columns, ...), with those of a payload."""
@@ -103,7 +106,7 @@ class LinearModel:
     def pieces(self) -> Iterator[tuple[Run, slice]]:
         """Runs in pieces of remaining samples, each from a bounded number of recorded ones."""
         for run in self.runs:
-            for rows in slices(run.rows, max(1, BLOCK // run.thinning.every)):
+            for rows in slices(run.rows, max(1, SAMPLES // run.thinning.every)):
                 yield run, rows
 
 
@@ -131,11 +134,21 @@ class TorqueProblem(LinearModel):
         return changed
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
+        """Blocks that hold until the next one is asked for: all use the same memory."""
+        size = len(self.dynamics.columns(self.drives))
+        simple = len(self.parameters) == size and self._used is None
+        memory = np.zeros((size + 1, self.dynamics.motors, 0))
         for run, rows in self.pieces():
             source = run.thinning.source(rows)
-            table = self.regressor(run, source)
-            error = np.tensordot(values, table, axes=1) - run.torques[source].T
-            columns = run.thinning.thinned(np.concatenate([table, error[None]]))
+            n = source.stop - source.start
+            if memory.shape[2] != n:
+                memory = np.zeros((size + 1, self.dynamics.motors, n))
+            table = self.regressor(run, source, out=memory[:size])
+            columns = memory if simple else np.concatenate([table, memory[:1]])
+            columns[-1] = -run.torques[source].T
+            if values.any():
+                columns[-1] += np.tensordot(values, table, axes=1)
+            columns = run.thinning.thinned(columns)
             if self.whitening is not None:
                 columns = np.matmul(self.whitening, columns)
             yield Block(columns.reshape(len(columns), -1), self.dynamics.motors)

@@ -11,12 +11,16 @@ sample axis is last, so that NumPy runs along it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.model.inertia import PLACES
+
+#: Entries of a rotation within this of 0 or 1 are that, but for rounding.
+EXACT = 1e-15
 
 
 @dataclass(frozen=True)
@@ -39,158 +43,174 @@ class Link:
     name: str | None
 
 
-def cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Cross products of vectors (3, n)."""
-    return np.stack(
-        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-    )
+#: Vectors that every motion has: w, w', a; and those that energy and places need besides: v, and
+#: the world's axes.
+W, WD, A, V, AXES = 0, 1, 2, 3, slice(4, 7)
+FEW, MANY = 3, 7
 
 
-@dataclass(eq=False)
 class LinkMotion:
-    """A link's motion in its own frame, and the joints' screws there; (3, n) each."""
+    """A link's motion, and the screws of the joints that move it, as vectors in its own frame.
 
-    w: FloatArray
-    wd: FloatArray
-    v: FloatArray
-    a: FloatArray
-    #: Frame in the world, (3, 3, n), and origin.
-    frame: FloatArray
-    origin: FloatArray
-    #: Axis of each joint up to here, and the velocity it gives the origin, (joints, 3, n).
-    axes: FloatArray
-    moments: FloatArray
+    All of them, (vectors, 3, n), stand in one array, because all turn alike from link to link.
+    """
+
+    def __init__(
+        self, joints: int, n: int, acceleration: FloatArray, *, places: bool = False
+    ) -> None:
+        """At rest, with room for some joints; with ``places``, also v, frame and origin."""
+        self._head = MANY if places else FEW
+        self._vectors = np.zeros((self._head + 2 * joints, 3, n))
+        self._vectors[A] = acceleration[:, None]
+        self._joints = 0
+        self._origin = np.zeros((3, n))
+        if places:
+            self._vectors[AXES] = np.eye(3)[:, :, None]
+        # Rows of moments by nine parameters and of forces by four, used anew for every link.
+        self._moments = np.zeros((3, 9, n))
+        self._forces = np.empty((3, 4, n))
+        self._product = np.empty((9, n))
 
     def copy(self) -> LinkMotion:
-        """The same for another branch; only the screws are written in place."""
-        return replace(self, axes=self.axes.copy(), moments=self.moments.copy())
+        """The same for another branch."""
+        other = copy(self)
+        other._vectors, other._origin = self._vectors.copy(), self._origin.copy()
+        return other
 
-    @staticmethod
-    def at_rest(joints: int, n: int, acceleration: FloatArray) -> LinkMotion:
-        zero = np.zeros((3, n))
-        return LinkMotion(
-            zero,
-            zero,
-            zero,
-            np.repeat(acceleration[:, None], n, axis=1),
-            np.repeat(np.eye(3)[:, :, None], n, axis=2),
-            zero,
-            np.zeros((joints, 3, n)),
-            np.zeros((joints, 3, n)),
-        )
+    @property
+    def origin(self) -> FloatArray:
+        """Of the frame in the world, (3, n)."""
+        return self._origin
 
-    def advance(
-        self, link: Link, number: int, q: FloatArray, qd: FloatArray, qdd: FloatArray
-    ) -> None:
+    @property
+    def frame(self) -> FloatArray:
+        """Orientation in the world, (3, 3, n)."""
+        return self._vectors[AXES]
+
+    def advance(self, link: Link, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> None:
         """On to the next link, whose joint is at q."""
-        self._shift(link.position, number)
-        self._turn_by(link.rotation, number)
+        self._shift(link.position)
+        self._turn_by(link.rotation)
         amount, rate, change = link.offset + link.sign * q, link.sign * qd, link.sign * qdd
-        i = link.axis
+        i, j, k = link.axis, (link.axis + 1) % 3, (link.axis + 2) % 3
+        w, wd, a = self._vectors[:FEW]
+        axis = self._vectors[self._head + 2 * self._joints]
+        moment = self._vectors[self._head + 2 * self._joints + 1]
         if link.revolute:
-            self._rotate(i, amount, number)
-            self.wd = self.wd.copy()
+            self._turn(i, np.cos(amount), np.sin(amount))
             # w' gains q'' z + w x q' z.
-            j, k = (i + 1) % 3, (i + 2) % 3
-            self.wd[j] += self.w[k] * rate
-            self.wd[k] -= self.w[j] * rate
-            self.wd[i] += change
-            self.w = self.w.copy()
-            self.w[i] += rate
-            self.axes[number, i], self.moments[number] = link.sign, 0.0
-            self.axes[number, [j, k]] = 0.0
+            wd[j] += w[k] * rate
+            wd[k] -= w[j] * rate
+            wd[i] += change
+            w[i] += rate
+            axis[:], moment[:] = 0.0, 0.0
+            axis[i] = link.sign
         else:
-            along = np.zeros_like(self.w)
-            along[i] = amount
-            speed = np.zeros_like(self.w)
-            speed[i] = rate
-            self._shift(along, number)
-            self.a = self.a + 2 * cross(self.w, speed)
-            self.a[i] += change
-            self.v = self.v + speed
-            self.axes[number], self.moments[number] = 0.0, 0.0
-            self.moments[number, i] = link.sign
-        self._shift(link.after_position, number + 1)
-        self._turn_by(link.after_rotation, number + 1)
+            self._shift_along(i, amount)
+            # a gains q'' z + 2 w x q' z.
+            a[j] += 2 * w[k] * rate
+            a[k] -= 2 * w[j] * rate
+            a[i] += change
+            if self._head == MANY:
+                self._vectors[V, i] += rate
+            axis[:], moment[:] = 0.0, 0.0
+            moment[i] = link.sign
+        self._joints += 1
+        self._shift(link.after_position)
+        self._turn_by(link.after_rotation)
 
-    def _shift(self, along: FloatArray, joints: int) -> None:
-        """Move the origin along a vector of the present frame, fixed in it."""
-        if not np.any(along):
-            return
-        p = along[:, None] if along.ndim == 1 else along
-        wp = cross(self.w, np.broadcast_to(p, self.w.shape))
-        self.a = self.a + cross(self.wd, np.broadcast_to(p, self.w.shape)) + cross(self.w, wp)
-        self.v = self.v + wp
-        self.origin = self.origin + np.einsum(
-            "ijn,jn->in", self.frame, np.broadcast_to(p, wp.shape)
-        )
-        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-            self.moments[:joints, i] += self.axes[:joints, j] * p[k] - self.axes[:joints, k] * p[j]
+    @property
+    def _used(self) -> FloatArray:
+        return self._vectors[: self._head + 2 * self._joints]
 
-    def _turn_by(self, rotation: FloatArray, joints: int) -> None:
+    def _screws(self) -> tuple[FloatArray, FloatArray]:
+        """Axis of each joint up to here, and the velocity it gives the origin, (joints, 3, n)."""
+        return self._used[self._head :: 2], self._used[self._head + 1 :: 2]
+
+    def _shift(self, position: FloatArray) -> None:
+        """Move the origin by a constant vector of the present frame."""
+        for axis in range(3):
+            if position[axis]:
+                self._shift_along(axis, position[axis])
+
+    def _shift_along(self, k: int, p: FloatArray | float) -> None:
+        """Move the origin along an axis of the present frame."""
+        i, j = (k + 1) % 3, (k + 2) % 3
+        axes, moments = self._screws()
+        # x x p e_k has the components p x_j and -p x_i.
+        moments[:, i] += axes[:, j] * p
+        moments[:, j] -= axes[:, i] * p
+        w, wd, a = self._vectors[:FEW]
+        a[i] += p * (wd[j] + w[k] * w[i])
+        a[j] += p * (w[k] * w[j] - wd[i])
+        a[k] -= p * (w[i] ** 2 + w[j] ** 2)
+        if self._head == MANY:
+            self._vectors[V, i] += p * w[j]
+            self._vectors[V, j] -= p * w[i]
+            self._origin += p * self.frame[:, k]
+
+    def _turn_by(self, rotation: FloatArray) -> None:
         """Express everything in a frame turned by a constant rotation."""
-        if np.array_equal(rotation, np.eye(3)):
-            return
-        back = rotation.T
-        self.w, self.wd, self.v, self.a = (
-            back @ part for part in (self.w, self.wd, self.v, self.a)
-        )
-        self.frame = np.einsum("ijn,jk->ikn", self.frame, rotation)
-        for screws in (self.axes, self.moments):
-            screws[:joints] = np.matmul(back, screws[:joints])
+        for i in range(3):
+            if abs(rotation[i, i] - 1.0) < EXACT:
+                j, k = (i + 1) % 3, (i + 2) % 3
+                cos, sin = float(rotation[j, j]), float(rotation[k, j])
+                if abs(cos) < EXACT:
+                    # A quarter turn, as most are.
+                    before = self._used[:, j].copy()
+                    np.multiply(self._used[:, k], sin, out=self._used[:, j])
+                    np.multiply(before, -sin, out=self._used[:, k])
+                elif abs(sin) > EXACT or cos < 0:
+                    self._turn(i, cos, sin)
+                return
+        self._used[:] = np.matmul(rotation.T, self._used)
 
-    def _rotate(self, axis: int, angle: FloatArray, joints: int) -> None:
-        """The same for a turn about an axis by an angle for each sample."""
-        j, k = (axis + 1) % 3, (axis + 2) % 3
-        cos, sin = np.cos(angle), np.sin(angle)
+    def _turn(self, i: int, cos: FloatArray | float, sin: FloatArray | float) -> None:
+        """The same for a turn about an axis, perhaps another one for each sample."""
+        j, k = (i + 1) % 3, (i + 2) % 3
+        y, z = self._used[:, j], self._used[:, k]
+        turned = cos * y
+        turned += sin * z
+        z *= cos
+        z -= sin * y
+        y[:] = turned
 
-        def turned(part: FloatArray) -> FloatArray:
-            new = part.copy()
-            new[..., j, :] = cos * part[..., j, :] + sin * part[..., k, :]
-            new[..., k, :] = cos * part[..., k, :] - sin * part[..., j, :]
-            return new
+    def torques(self, part: FloatArray) -> None:
+        """Torques of the joints up to here for the link's ten parameters, (10, joints, n)."""
+        (x, y, z), (dx, dy, dz), a = self._vectors[:FEW]
+        xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+        # J w' + w x J w by each inertia, and MS x a by each moment.
+        N, F = self._moments, self._forces
+        N[0, 0], N[1, 0], N[2, 0] = dx, xz, -xy
+        N[0, 1], N[1, 1], N[2, 1] = dy - xz, dx + yz, xx - yy
+        N[0, 2], N[1, 2], N[2, 2] = dz + xy, zz - xx, dx - yz
+        N[0, 3], N[1, 3], N[2, 3] = -yz, dy, xy
+        N[0, 4], N[1, 4], N[2, 4] = yy - zz, dz - xy, dy + xz
+        N[0, 5], N[1, 5], N[2, 5] = yz, -xz, dz
+        N[1, 6], N[2, 6] = -a[2], a[1]
+        N[0, 7], N[2, 7] = a[2], -a[0]
+        N[0, 8], N[1, 8] = -a[1], a[0]
+        # (w'^ + w^ w^) MS and a M.
+        F[0, 0], F[0, 1], F[0, 2] = -yy - zz, xy - dz, xz + dy
+        F[1, 0], F[1, 1], F[1, 2] = xy + dz, -xx - zz, yz - dx
+        F[2, 0], F[2, 1], F[2, 2] = xz - dy, yz + dx, -xx - yy
+        F[:, 3] = a
+        few = self._product[:4]
+        for joint, (axis, moment) in enumerate(zip(*self._screws(), strict=True)):
+            turning, pushing = part[:9, joint], part[6:, joint]
+            np.multiply(N[0], axis[0], out=turning)
+            part[9, joint] = 0.0
+            for row in (1, 2):
+                turning += np.multiply(N[row], axis[row], out=self._product)
+            for row in range(3):
+                pushing += np.multiply(F[row], moment[row], out=few)
 
-        self.w, self.wd, self.v, self.a = map(turned, (self.w, self.wd, self.v, self.a))
-        # Columns of the frame turn like components.
-        self.frame = turned(self.frame)
-        for screws in (self.axes, self.moments):
-            screws[:joints] = turned(screws[:joints])
-
-
-def torque_columns(motion: LinkMotion, joints: int, part: FloatArray) -> None:
-    """Ten columns (10, joints, n): torques of all joints up to a link for its parameters."""
-    w, wd, a = motion.w, motion.wd, motion.a
-    axes, moments = motion.axes[:joints], motion.moments[:joints]
-    ax, ay, az = axes[:, 0], axes[:, 1], axes[:, 2]
-    wx, wy, wz = w
-    # J w' + w x J w, for one inertia at a time.
-    xy, xz, yz = wx * wy, wx * wz, wy * wz
-    part[0] = ax * wd[0] + ay * xz - az * xy
-    part[1] = ax * (wd[1] - xz) + ay * (wd[0] + yz) + az * (wx**2 - wy**2)
-    part[2] = ax * (wd[2] + xy) + ay * (wz**2 - wx**2) + az * (wd[0] - yz)
-    part[3] = -ax * yz + ay * wd[1] + az * xy
-    part[4] = ax * (wy**2 - wz**2) + ay * (wd[2] - xy) + az * (wd[1] + xz)
-    part[5] = ax * yz - ay * xz + az * wd[2]
-    # (w'^ + w^ w^) MS, and MS x a.
-    omega = (
-        (-(wy**2) - wz**2, xy - wd[2], xz + wd[1]),
-        (xy + wd[2], -(wx**2) - wz**2, yz - wd[0]),
-        (xz - wd[1], yz + wd[0], -(wx**2) - wy**2),
-    )
-    mx, my, mz = moments[:, 0], moments[:, 1], moments[:, 2]
-    for column, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):
-        part[6 + column] = mx * omega[0][column] + my * omega[1][column] + mz * omega[2][column]
-        # e_i x a = a_j e_k - a_k e_j
-        part[6 + column] += axes[:, k] * a[j] - axes[:, j] * a[k]
-    part[9] = mx * a[0] + my * a[1] + mz * a[2]
-
-
-def energy_columns(motion: LinkMotion, gravity: FloatArray, rows: FloatArray) -> None:
-    """The row h of a link's energy for its ten parameters, (10, n)."""
-    w, v = motion.w, motion.v
-    weight = np.einsum("ijn,i->jn", motion.frame, gravity)
-    height = np.einsum("in,i->n", motion.origin, gravity)
-    for row, (i, j) in enumerate(PLACES):
-        rows[row] = w[i] * w[j] * (0.5 if i == j else 1.0)
-    rows[6:9] = cross(v, w) - weight
-    rows[9] = 0.5 * (v**2).sum(axis=0) - height
+    def energy(self, gravity: FloatArray, rows: FloatArray) -> None:
+        """The row h of the link's energy for its ten parameters, (10, n)."""
+        w, v = self._vectors[W], self._vectors[V]
+        for row, (i, j) in enumerate(PLACES):
+            rows[row] = w[i] * w[j] * (0.5 if i == j else 1.0)
+        for i, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):
+            rows[6 + i] = v[j] * w[k] - v[k] * w[j]
+        rows[6:9] -= np.einsum("ijn,i->jn", self.frame, gravity)
+        rows[9] = 0.5 * (v**2).sum(axis=0) - np.einsum("in,i->n", self._origin, gravity)

@@ -21,7 +21,7 @@ from theodolite.model.drives import (
     drive_torque,
 )
 from theodolite.model.inertia import INERTIAL
-from theodolite.model.link_motion import Link, LinkMotion, energy_columns, torque_columns
+from theodolite.model.link_motion import Link, LinkMotion
 
 ROTORS = (Drive.ROTOR,)
 
@@ -83,21 +83,24 @@ class Tree:
         """Motor positions to take samples at, (count, motors)."""
         return rng.uniform(-np.pi, np.pi, (count, self.motors))
 
-    def regressor(self, state: State, drives: Sequence[Drive] = ROTORS) -> FloatArray:
-        """The regressor d of the motors' torques, (columns, motors, n)."""
+    def regressor(
+        self, state: State, drives: Sequence[Drive] = ROTORS, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """The regressor d of the motors' torques, (columns, motors, n).
+
+        ``out`` may hold an earlier one of the same columns; zeros that never change are left alone.
+        """
         n = len(state)
         whole, follow = self.followed(state)
-        table = np.zeros((len(self.columns(drives)), self.motors, n))
+        table = np.zeros((len(self.columns(drives)), self.motors, n)) if out is None else out
         first = 0
         for number, (link, motion, path) in enumerate(self._motions(whole, -self.gravity)):
             if link.name is not None:
                 part = table[first : first + 10]
-                if follow is None:
-                    self._body(motion, path, part)
+                if follow is None and path == list(range(len(path))):
+                    motion.torques(part[:, : len(path)])
                 else:
-                    torques = np.zeros((10, self.joints, n))
-                    self._body(motion, path, torques)
-                    part[:] = np.einsum("cjn,njm->cmn", torques, follow)
+                    self._spread(motion, path, follow, part)
                 first += 10
             if number in self._driven:
                 motor = self._driven[number]
@@ -106,26 +109,26 @@ class Tree:
                     first += 1
         return table
 
-    @staticmethod
-    def _body(motion: LinkMotion, path: list[int], part: FloatArray) -> None:
-        """Columns of one body's ten parameters, (10, joints, n)."""
-        if path == list(range(len(path))):
-            torque_columns(motion, len(path), part[:, : len(path)])
-            return
-        torques = np.zeros((10, len(path), part.shape[2]))
-        torque_columns(motion, len(path), torques)
+    def _spread(
+        self, motion: LinkMotion, path: list[int], follow: FloatArray | None, part: FloatArray
+    ) -> None:
+        """Columns of a body whose path is not simply the first joints, or whose joints follow."""
+        own = np.zeros((10, len(path), part.shape[2]))
+        motion.torques(own)
+        torques = np.zeros((10, self.joints, part.shape[2]))
         # A joint may move several links of a path, each with its own screw.
         for place, joint in enumerate(path):
-            part[:, joint] += torques[:, place]
+            torques[:, joint] += own[:, place]
+        part[:] = torques if follow is None else np.einsum("cjn,njm->cmn", torques, follow)
 
     def energy(self, state: State, drives: Sequence[Drive] = ROTORS) -> FloatArray:
         """The row h of the total energy, (columns, n); friction does not store any."""
         table = np.zeros((len(self.columns(drives)), len(state)))
         whole, _ = self.followed(state)
         first = 0
-        for number, (link, motion, _) in enumerate(self._motions(whole, np.zeros(3))):
+        for number, (link, motion, _) in enumerate(self._motions(whole)):
             if link.name is not None:
-                energy_columns(motion, self.gravity, table[first : first + 10])
+                motion.energy(self.gravity, table[first : first + 10])
                 first += 10
             if number in self._driven:
                 for drive in drives:
@@ -138,29 +141,33 @@ class Tree:
     def origins(self, state: State) -> list[FloatArray]:
         """Where the links' frames are in the world, (n, 3) each."""
         whole, _ = self.followed(state)
-        return [motion.origin.T for _, motion, _ in self._motions(whole, np.zeros(3))]
+        return [motion.origin.T.copy() for _, motion, _ in self._motions(whole)]
 
     def _motions(
-        self, state: State, acceleration: FloatArray
+        self, state: State, acceleration: FloatArray | None = None
     ) -> Iterator[tuple[Link, LinkMotion, list[int]]]:
-        """Each link's motion, and the joints that move it, from the world outwards."""
-        size, n = len(self.links), len(state)
+        """Each link's motion, and the joints that move it, from the world outwards.
+
+        Without an acceleration of the world, with places and velocities instead.
+        """
         branched = {
             link.parent for number, link in enumerate(self.links) if link.parent < number - 1
         }
         kept: dict[int, tuple[LinkMotion, list[int]]] = {}
-        last = -1
-        motion = LinkMotion.at_rest(size, n, acceleration)
-        path: list[int] = []
+
+        def at_rest() -> LinkMotion:
+            start = np.zeros(3) if acceleration is None else acceleration
+            return LinkMotion(len(self.links), len(state), start, places=acceleration is None)
+
+        last, motion, path = -1, at_rest(), list[int]()
         for number, link in enumerate(self.links):
             if link.parent != last:
                 if link.parent == -1:
-                    motion, path = LinkMotion.at_rest(size, n, acceleration), []
+                    motion, path = at_rest(), []
                 else:
                     before, way = kept[link.parent]
                     motion, path = before.copy(), list(way)
-            columns = (part[:, link.joint] for part in (state.q, state.qd, state.qdd))
-            motion.advance(link, len(path), *columns)
+            motion.advance(link, *(part[:, link.joint] for part in (state.q, state.qd, state.qdd)))
             path = [*path, link.joint]
             if number in branched:
                 kept[number] = (motion.copy(), path)
