@@ -152,8 +152,9 @@ class LinkMotion:
     def _turn_by(self, rotation: FloatArray) -> None:
         """Express everything in a frame turned by a constant rotation."""
         for i in range(3):
-            if abs(rotation[i, i] - 1.0) < EXACT:
-                j, k = (i + 1) % 3, (i + 2) % 3
+            j, k = (i + 1) % 3, (i + 2) % 3
+            beside = abs(rotation[i, j]) + abs(rotation[i, k])
+            if beside < EXACT and rotation[i, i] > 0:
                 cos, sin = float(rotation[j, j]), float(rotation[k, j])
                 if abs(cos) < EXACT:
                     # A quarter turn, as most are.
