@@ -12,3 +12,9 @@ def test_calibrate(capsys) -> None:
     error = runpy.run_path(str(EXAMPLES / "calibrate.py"))["main"]()
     assert error < 1e-4
     assert "27 parameters" in capsys.readouterr().out
+
+
+def test_dynamics(capsys) -> None:
+    error = runpy.run_path(str(EXAMPLES / "dynamics.py"))["main"]()
+    assert error < 0.05
+    assert "58 base parameters" in capsys.readouterr().out

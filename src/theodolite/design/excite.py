@@ -272,8 +272,10 @@ class _PartSearch:
 
     def _scaled(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Coefficients p, what they use of the limits, its smooth maximum, and the share."""
+        from scipy.special import expit
+
         free = x.reshape(self.basis.size + 1, self.motors)
-        p, share = free[:-1], MARGIN / (1.0 + np.exp(-free[-1]))
+        p, share = free[:-1], MARGIN * np.asarray(expit(free[-1]))
         limits = (self.limits.half, self.limits.velocity, self.limits.acceleration)
         used = np.concatenate(
             [table @ p / limit for table, limit in zip(self.tables, limits, strict=True)]
