@@ -2,7 +2,8 @@
 
 python bench/dynamics.py          needs pin; figaroh 1.0.2 is measured where it is installed
 
-All fill the ten inertial columns of the same six joints at the same samples, on one thread.
+All fill the ten inertial columns of the same six joints at the same samples, on one thread, into a
+matrix that is stored whole.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from theodolite.identification.loss import Loss
 from theodolite.identification.reduction import reduce
 from theodolite.identification.threads import single_thread
 from theodolite.measure.filtering import Run
+from theodolite.measure.slicing import slices
+from theodolite.measure.torque import SAMPLES as BLOCK
 from theodolite.measure.torque import TorqueProblem, random_state
 from theodolite.model.drives import State
 from theodolite.model.dynamics import Dynamics
@@ -57,12 +60,11 @@ def best(work: Any, samples: int) -> float:
 def filling(dynamics: Dynamics, state: State) -> None:
     import pinocchio as pin
 
-    problem = TorqueProblem(dynamics, Run.of(state), drives=())
-    nothing = np.zeros(len(problem.parameters))
+    table = np.zeros((10 * dynamics.motors, dynamics.motors, SAMPLES))
 
     def ours() -> None:
-        for _ in problem.blocks(nothing):
-            pass
+        for rows in slices(SAMPLES, BLOCK):
+            dynamics.regressor(state[rows], (), out=table[:, :, rows])
 
     model = pinocchio_model(dynamics)
     data = model.createData()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ import theodolite as th
 from tests.random_robots import random_robots
 from theodolite.design.criteria import Criterion, condition_number, criterion, log_det
 from theodolite.design.excite import Part, _Search, excite
-from theodolite.design.limits import Limits, Surroundings, TorqueLimit, balls
+from theodolite.design.limits import Limits, Surroundings, TorqueLimit, balls, motor_box
 from theodolite.design.slopes import point_slopes, torque_slopes
 from theodolite.design.trajectory import FourierBasis, Move
 from theodolite.errors import InputError
@@ -129,6 +131,30 @@ def test_puma_within_ten_seconds_and_strict_limits() -> None:
     W = dynamics.regressor(state)[np.sort(known.base)].reshape(known.rank, -1).T
     cond = np.linalg.cond(W / np.linalg.norm(W, axis=0))
     assert cond == pytest.approx(found.condition_number, rel=0.01)
+
+
+@pytest.mark.parametrize("which", list(Criterion))
+def test_the_best_start_is_taken(which: Criterion) -> None:
+    dynamics = Dynamics(th.robots.scara())
+    limits = Limits(dynamics.robot.lower, dynamics.robot.upper, np.full(4, 1.0), np.full(4, 4.0))
+    found = excite(
+        dynamics, limits, starts=4, iterations=8, harmonics=3, which=which,
+        rng=np.random.default_rng(0),
+    )  # fmt: skip
+    reached = found.condition_number if which is Criterion.CONDITION else -found.log_det
+    assert reached == pytest.approx(min(found.starts), rel=0.02)
+
+
+def test_motors_of_coupled_robots_keep_their_joints_within_limits() -> None:
+    com = np.eye(6)
+    com[5, 3:5] = (-0.5, 0.8)
+    robot = replace(th.robots.puma560(), transmission=th.Transmission.of(6, com=com))
+    dynamics = Dynamics(robot)
+    lower, upper = motor_box(dynamics)
+    corners = np.where(np.random.default_rng(0).random((200, 6)) < 0.5, lower, upper)
+    readings = robot.readings(corners)
+    assert (readings >= robot.lower - 1e-9).all()
+    assert (readings <= robot.upper + 1e-9).all()
 
 
 def test_the_same_seed_gives_the_same_motion() -> None:

@@ -175,15 +175,65 @@ def test_torques_and_energy_give_the_palletizer_the_same_base_parameters() -> No
 
 @pytest.mark.parametrize("name", ["fourbar", "fivebar", "palletizer", "rssr", "delta"])
 def test_explicit_and_implicit_forms_agree(name: str) -> None:
-    """Closures projected away, or their forces as unknowns: the same torques of the motors."""
+    """Closures projected away, or their forces as unknowns of one linear system per sample."""
     dynamics = LoopDynamics(th.robots.load(name))
+    mechanism = dynamics.mechanism
     rng = np.random.default_rng(0)
-    state = random_state(dynamics, 10, rng)
+    state = random_state(dynamics, 6, rng)
     values = rng.uniform(-1, 1, len(dynamics.names(())))
     explicit = np.tensordot(values, dynamics.regressor(state, ()), axes=1).T
-    implicit, forces = dynamics.implicit_torques(state, values)
+    implicit, _ = dynamics.implicit_torques(state, values)
     np.testing.assert_allclose(implicit, explicit, atol=1e-8 * np.abs(explicit).max())
-    assert np.abs(forces).max() > 0
+    whole, _ = dynamics.followed(state)
+    cut = Tree(dynamics.links, [""] * dynamics.joints, dynamics.joints, dynamics.gravity)
+    torques = np.tensordot(values, cut.regressor(whole, ()), axes=1).T
+    gap = mechanism.gap(mechanism.values, whole.q)
+    m = dynamics.motors
+    for sample in range(len(state)):
+        # tau - G_q' lambda = W_q X and -G_a' lambda = W_a X, for tau and lambda together.
+        G = np.concatenate([gap.by_active[sample], gap.by_passive[sample]], axis=1)
+        system = np.concatenate([np.eye(dynamics.joints, m), -G.T], axis=1)
+        found = np.linalg.lstsq(system, torques[sample], rcond=1e-10)[0]
+        np.testing.assert_allclose(system @ found, torques[sample], atol=1e-8)
+        np.testing.assert_allclose(found[:m], explicit[sample], atol=1e-7 * np.abs(explicit).max())
+
+
+@pytest.mark.parametrize("name", ["fivebar", "palletizer", "delta", "h4"])
+def test_loops_obey_lagrange(name: str) -> None:
+    """Every component of the motors' torques, by differences of the energy alone.
+
+    d/dt dE/dq' - dE/dq + dU/dq, with h = E + U of the whole mechanism at motors (q, q').
+    """
+    dynamics = LoopDynamics(th.robots.load(name), gravity=np.array([1.0, -2.0, -9.0]))
+    rng = np.random.default_rng(0)
+    m = dynamics.motors
+    start = dynamics.mechanism.random_motors(1, rng)
+    qd, qdd = rng.uniform(-0.5, 0.5, (2, 1, m))
+    values = rng.uniform(-1, 1, len(dynamics.names()))
+
+    def energy(q: np.ndarray, speed: np.ndarray) -> float:
+        moved = start.copy()
+        moved[:, :m] = q
+        return float(values @ dynamics.energy(State(moved, speed, 0 * speed))[:, 0])
+
+    def kinetic(q: np.ndarray, speed: np.ndarray) -> float:
+        return energy(q, speed) - energy(q, 0 * speed)
+
+    h = 1e-3
+    q = start[:, :m]
+    expected = np.empty(m)
+    for motor, step in enumerate(h * np.eye(m)):
+
+        def momentum(q: np.ndarray, speed: np.ndarray, step=step) -> float:
+            return (kinetic(q, speed + step) - kinetic(q, speed - step)) / (2 * h)
+
+        along = momentum(q + h * qd, qd + h * qdd) - momentum(q - h * qd, qd - h * qdd)
+        ahead, behind = q + step, q - step
+        by_q = (kinetic(ahead, qd) - kinetic(behind, qd)) / (2 * h)
+        uphill = (energy(ahead, 0 * qd) - energy(behind, 0 * qd)) / (2 * h)
+        expected[motor] = along / (2 * h) - by_q + uphill
+    found = np.tensordot(values, dynamics.regressor(State(start, qd, qdd)), axes=1)[:, 0]
+    np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
 
 
 def test_coupled_drives_keep_the_power() -> None:

@@ -36,6 +36,8 @@ SAMPLES, FINER = 16, 20
 TRIED = 40
 #: Weight of broken limits, and how often it is raised tenfold while some are broken.
 PENALTY, RAISES = 10.0, 3
+#: A penalty above this is a broken limit; below the other, none.
+BROKEN, KEPT = 1e-3, 1e-6
 #: Penalties begin at this part of a torque limit, and at this distance, m.
 TORQUE_MARGIN, DISTANCE_MARGIN = 0.97, 0.01
 
@@ -60,7 +62,7 @@ class Excitation:
     #: Largest part of each limit that is used, and the smallest distance to what is around, m.
     use: dict[str, float]
     clearance: float | None
-    #: Condition number of every start that was improved, in order.
+    #: Condition number (or -log det) of every start that was improved, in order.
     starts: tuple[float, ...]
 
     @property
@@ -223,16 +225,18 @@ class _Search:
                 options={"maxiter": iterations, "maxcor": 30},
             )
             x = np.asarray(found.x)
-            if self._penalties(self.state(x))[0] < 1e-6:
+            if self._penalties(self.state(x))[0] < KEPT:
                 break
             self.penalty *= 10
         return x
 
     def figure(self, x: FloatArray) -> float:
-        """The condition number, worse than any where limits are broken."""
+        """What is made small: condition number or -log det; worse than any with broken limits."""
         state = self.state(x)
-        broken = self._penalties(state)[0] > 1e-3
-        return condition_number(self.regressor(state)[0]) + (1e6 if broken else 0.0)
+        broken = self._penalties(state)[0] > BROKEN
+        W, _ = self.regressor(state)
+        reached = condition_number(W) if self.which is Criterion.CONDITION else -log_det(W)
+        return reached + (1e6 if broken else 0.0)
 
     def result(self, x: FloatArray, reached: tuple[float, ...]) -> Excitation:
         parts = [part.made(y) for part, y in zip(self.parts, self.split(x), strict=True)]

@@ -10,6 +10,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.model.drives import Drive, State
+from theodolite.model.dynamics import Dynamics
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.tree import Tree
 
@@ -141,6 +142,20 @@ def within_closure(mechanism: Mechanism) -> tuple[FloatArray, FloatArray]:
         f"the loops of '{mechanism.name}' do not close about its home",
         remedy="Narrow the limits of its joints",
     )
+
+
+def motor_box(dynamics: Dynamics) -> tuple[FloatArray, FloatArray]:
+    """Positions of motors, each within bounds of its own, that keep all joints within theirs."""
+    robot = dynamics.robot
+    if dynamics.coupling is None:
+        return np.asarray(robot.lower), np.asarray(robot.upper)
+    F = dynamics.coupling
+    half = np.asarray(robot.upper - robot.lower) / 2
+    middle = np.linalg.solve(F, np.asarray(robot.upper + robot.lower) / 2)
+    # The corners of a box about the middle reach |F| h at the joints.
+    wanted = np.abs(np.linalg.inv(F) @ half)
+    reach = wanted * float((half / (np.abs(F) @ wanted)).min())
+    return middle - reach, middle + reach
 
 
 def balls(dynamics: Tree, state: State) -> FloatArray:

@@ -8,7 +8,8 @@ gives its own derivative, to rounding. With D(x) = f(x) - f(-x) and degree two i
     f'(0) = D(pi/4) + (1 - sqrt 2)/2 D(pi/2)
 
 Only products with given weights are needed, sample by sample, so no derivative is ever stored.
-Loops are no polynomials of their motors: there differences of small shifts are taken.
+Loops are no polynomials of their motors, and motors that move several joints no simple ones: there
+differences of small shifts are taken.
 """
 
 from __future__ import annotations

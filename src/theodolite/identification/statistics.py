@@ -31,14 +31,19 @@ class Statistics:
         matrix: FloatArray = self.covariance / np.outer(safe, safe)
         return matrix
 
-    def half_widths(self, confidence: float = 0.95) -> FloatArray:
-        """Half-widths of the confidence intervals, by Student's t."""
+    def quantile(self, confidence: float = 0.95) -> float:
+        """Standard errors in the half-width of a confidence interval, by Student's t."""
         from scipy.special import stdtrit
 
         if self.degrees_of_freedom < 1:
+            return float("inf")
+        return float(stdtrit(self.degrees_of_freedom, 0.5 + confidence / 2))
+
+    def half_widths(self, confidence: float = 0.95) -> FloatArray:
+        """Half-widths of the confidence intervals."""
+        if self.degrees_of_freedom < 1:
             return np.full(len(self.covariance), np.inf)
-        quantile = float(stdtrit(self.degrees_of_freedom, 0.5 + confidence / 2))
-        return quantile * self.standard_errors
+        return self.quantile(confidence) * self.standard_errors
 
 
 def statistics(solution: Solution, *, noise_known: bool) -> Statistics:

@@ -1,9 +1,14 @@
 """Whole standard parameters: the nearest ones that bodies could have, or those near to a prior.
 
 Base parameters say all that torques show, but a simulator wants every link's mass, centre and
-inertia. Physically consistent ones are those nearest to the data for which each link's
-pseudo-inertia is positive definite and rotors and friction are not negative: a semidefinite
-programme on the triangular factor. What the data leave open is drawn towards a prior.
+inertia. Physically consistent ones fit the data best among those that bodies could have: each
+link's pseudo-inertia P is positive definite, rotors and friction are not negative. What the data
+leave open is drawn to a prior P0 by the distance between mass distributions
+
+    tr(P P0^-1) - log det(P P0^-1) - 4        [Lee, Wensing & Park 2020]
+
+which no choice of frames or units changes, and which keeps P inside: no link becomes a needle. It
+is a semidefinite programme on the triangular factor.
 """
 
 from __future__ import annotations
@@ -18,19 +23,15 @@ from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.identification.identifiability import NO_EFFECT
 from theodolite.inertial.identify import Dynamic
+from theodolite.measure.torque import LOAD
 from theodolite.model.drives import Drive
 from theodolite.model.inertia import INERTIAL, pseudo_inertia
 from theodolite.model.tree import Tree
 
-#: Smallest eigenvalue of a pseudo-inertia (kg, kg m, kg m2), so that simulators accept it.
-POSITIVE = 1e-6
-#: A link's mass lies within its frames and this much around them, m.
-AROUND = 0.3
-#: A prior without one: balls of one kilogram and about ten centimetres.
-BALL_MASS, BALL_INERTIA = 1.0, 0.01
-#: How sure a prior is, as part of a body's mass (and mass times extent, times extent squared); and
-#: how sure balls are that stand for one.
-SURE, UNSURE = 1.0, 30.0
+#: A prior without one: balls of this mass, kg, as large as half of their link, at least so, m.
+BALL_MASS, SMALLEST = 2.0, 0.1
+#: What a prior weighs against the data, in squares of standard deviations.
+PRIOR_WEIGHT = 1.0
 #: Pulls that generalized cross-validation chooses from, as parts of the largest eigenvalue.
 PULLS = np.logspace(-12, 0, 49)
 
@@ -40,59 +41,48 @@ def starts(columns: Sequence[tuple[str, str]]) -> list[int]:
     return [place for place, (symbol, _) in enumerate(columns) if symbol == INERTIAL[0]]
 
 
-def light_bodies(columns: Sequence[tuple[str, str]]) -> FloatArray:
-    """A prior of small balls, and no drives."""
-    prior = np.zeros(len(columns))
-    for first in starts(columns):
-        prior[[first, first + 3, first + 5]], prior[first + 9] = BALL_INERTIA, BALL_MASS
-    return prior
-
-
 def consistent(found: Dynamic, prior: FloatArray | None = None) -> Dynamic:
     """The nearest parameters that bodies could have, and of all such those nearest to a prior."""
     cp = _cvxpy()
     columns = _columns(found)
     R = found.solution.reduction.R
     target = R @ found.solution.values - found.solution.reduction.z
-    extents = _extents(found.dynamics)
-    doubt = UNSURE if prior is None else SURE
-    prior = light_bodies(columns) if prior is None else prior
+    sizes = _sizes(found.dynamics)
     x = cp.Variable(R.shape[1])
     cost = cp.sum_squares(R @ x - target)
-    constraints = []
     for first in starts(columns):
-        extent = extents.get(columns[first][1], AROUND)
-        body = [x[first + k] for k in range(10)]
-        constraints.append(cp.bmat(pseudo_inertia(body)) >> POSITIVE * np.eye(4))
-        # All mass within a ball about the frame: the integral of extent^2 - r^2 is positive.
-        constraints.append(2 * extent**2 * body[9] >= body[0] + body[3] + body[5])
-        spread = doubt * max(prior[first + 9], BALL_MASS)
-        scales = spread * np.array([extent**2] * 6 + [extent] * 3 + [1.0])
-        rows = slice(first, first + 10)
-        cost += cp.sum_squares(cp.multiply(1.0 / scales, x[rows] - prior[rows]))
+        P = cp.bmat(pseudo_inertia([x[first + k] for k in range(10)]))
+        P0 = None if prior is None else np.array(pseudo_inertia(prior[first : first + 10]))
+        if P0 is None or np.linalg.eigvalsh(P0)[0] <= 0:
+            P0 = _ball(sizes.get(columns[first][1], SMALLEST))
+        cost += PRIOR_WEIGHT * (cp.trace(np.linalg.inv(P0) @ P) - cp.log_det(P))
     positive = {Drive.ROTOR.value, *(drive.value for drive in Drive if drive.dissipates)}
-    for place, (symbol, _) in enumerate(columns):
-        if symbol in positive:
-            constraints.append(x[place] >= 0)
-    cp.Problem(cp.Minimize(cost), constraints).solve(solver=cp.CLARABEL)
+    signed = [x[place] >= 0 for place, (symbol, _) in enumerate(columns) if symbol in positive]
+    programme = cp.Problem(cp.Minimize(cost), signed)
+    programme.solve(solver=cp.CLARABEL)
     if x.value is None:
         raise InputError(
-            "no consistent parameters were found",
+            f"no consistent parameters were found: the solver says '{programme.status}'",
             remedy="Look at the weighted ones for what is wrong",
         )
-    return replace(found, values=np.asarray(x.value, dtype=np.float64), consistent=True)
+    values = np.asarray(x.value, dtype=np.float64)
+    fit = replace(found, values=values, whole=True)
+    return replace(fit, consistent=is_consistent(fit))
 
 
-def _extents(dynamics: Tree) -> dict[str, float]:
-    """How far from a link's frame its mass may be, m, by the link's suffix."""
-    found = {str(link.name): AROUND for link in dynamics.links}
+def _ball(radius: float) -> FloatArray:
+    """The pseudo-inertia of a ball about the frame's origin."""
+    return BALL_MASS * np.diag([radius**2 / 5] * 3 + [1.0])
+
+
+def _sizes(dynamics: Tree) -> dict[str, float]:
+    """Half of how far a link's frame is from those of the links on it, m, by its suffix."""
+    found: dict[str, float] = {}
     for link in dynamics.links:
-        own = float(np.linalg.norm(link.after_position))
-        found[str(link.name)] = max(found[str(link.name)], AROUND + own)
         if link.parent >= 0:
-            parent = str(dynamics.links[link.parent].name)
-            away = float(np.linalg.norm(link.position)) + own
-            found[parent] = max(found[parent], AROUND + away)
+            name = str(dynamics.links[link.parent].name)
+            away = np.linalg.norm(link.position) + np.linalg.norm(link.after_position)
+            found[name] = max(found.get(name, SMALLEST), float(away) / 2)
     return found
 
 
@@ -116,7 +106,7 @@ def ridge(found: Dynamic, prior: FloatArray) -> tuple[Dynamic, float]:
     best = int(np.argmin(scores))
     change = Vt.T @ (s / (s**2 + pulls[best]) * wanted) / scale
     values = prior + change
-    drawn = replace(found, values=values)
+    drawn = replace(found, values=values, whole=True)
     return replace(drawn, consistent=is_consistent(drawn)), float(pulls[best])
 
 
@@ -141,7 +131,7 @@ def _columns(found: Dynamic) -> list[tuple[str, str]]:
     if len(all_columns) == len(found.values):
         return all_columns
     if found.problem.payload:
-        return [*all_columns, *((symbol, "L") for symbol in INERTIAL)]
+        return [*all_columns, *((symbol, LOAD) for symbol in INERTIAL)]
     raise InputError("whole bodies need all their parameters in the model")
 
 

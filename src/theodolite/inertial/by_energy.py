@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
+
+import numpy as np
 
 from theodolite.identification.statistics import statistics
 from theodolite.inertial.identify import FRICTION, Dynamic
 from theodolite.inertial.linear import solve_linear
-from theodolite.inertial.noise import TorqueNoise
+from theodolite.inertial.noise import TorqueNoise, correlation_factor
 from theodolite.measure.energy import EnergyProblem, PowerProblem
 from theodolite.measure.filtering import Run
 from theodolite.measure.torque import TorqueProblem
@@ -34,9 +37,12 @@ def identify_by_energy(
     """Base parameters by least squares on work or power of all motors together."""
     kind = EnergyProblem if model is Model.ENERGY else PowerProblem
     # Offsets do work only along the way between two ends; where these meet, they show by nothing.
-    solution = solve_linear(kind(dynamics, runs, drives=drives))
+    rows = kind(dynamics, runs, drives=drives)
+    solution = solve_linear(rows)
     problem = TorqueProblem(dynamics, runs, drives=drives)
     off = problem.predicted(solution.values) - problem.measured()
     noise = TorqueNoise.of(off, between_joints=False)
     found = statistics(solution, noise_known=False)
-    return Dynamic(problem, solution, solution.values, noise, found)
+    left = np.concatenate([block.residual for block in rows.blocks(solution.values)])
+    widened = replace(found, covariance=found.covariance * correlation_factor(left))
+    return Dynamic(problem, solution, solution.values, noise, widened)

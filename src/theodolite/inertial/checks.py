@@ -16,21 +16,23 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.identification.reduction import triangle
 from theodolite.identification.threads import single_thread
+from theodolite.inertial.identify import FRICTION
 from theodolite.measure.filtering import Run
 from theodolite.measure.torque import TorqueProblem
-from theodolite.model.drives import Drive
 from theodolite.model.tree import Tree
 
-DRIVES = (Drive.ROTOR, Drive.VISCOUS, Drive.COULOMB, Drive.OFFSET)
 #: A torque belongs to another joint if that leaves at most this part of the error.
 EXCHANGED = 0.5
-#: Friction that gives this part of the power that a joint turns over is no rounding.
-DRIVEN = 0.02
+#: Friction that gives this part of the power that a joint turns over is no rounding; and it must
+#: be negative by this many standard errors.
+DRIVEN, CERTAIN = 0.02, 4.0
 #: Friction that reverses gradually looks like a delay of a sample or two, of the wrist more than
 #: of the arm. All torques are said to be shifted from this many samples on, if it removes this part
 #: of the squared error; one torque against the others, from this many on.
 SHIFTED, EXPLAINS = 2.5, 0.2
 APART, EXPLAINS_ONE = 3.0, 0.25
+#: A joint's own fit says something if it has this many samples for each of its parameters.
+OVER_DETERMINED = 3
 #: Rounds in which a delay settles.
 ROUNDS = 3
 #: Singular values below this part of the largest say nothing about one joint.
@@ -45,6 +47,7 @@ class JointFits:
     errors: FloatArray
     #: Power that friction takes, relative to all that the joint turns over, (motors,).
     friction: FloatArray
+    friction_errors: FloatArray
     #: How much later than the positions each torque was recorded, s, (motors,).
     delays: FloatArray
     #: Part of the squared error that the delay removes, (motors,).
@@ -53,55 +56,84 @@ class JointFits:
 
 def joint_fits(dynamics: Tree, run: Run) -> JointFits:
     """Fit every joint by itself, to every torque."""
-    problem = TorqueProblem(dynamics, run, drives=DRIVES)
+    problem = TorqueProblem(dynamics, run, drives=FRICTION)
     motors, size = dynamics.motors, len(problem.parameters)
-    names = [parameter.name for parameter in problem.parameters]
     measured = run.measured()
     rates = np.gradient(measured, run.times, axis=0)
-    tables: list[list[FloatArray]] = [[] for _ in range(motors)]
-    errors = np.empty((motors, motors))
-    friction, delays, removed = np.empty(motors), np.empty(motors), np.empty(motors)
+    factors: list[FloatArray] = [np.zeros((0, size + motors + 1)) for _ in range(motors)]
     with single_thread():
         for piece, rows in problem.pieces():
-            table = problem.regressor(piece, piece.thinning.source(rows))
-            thinned = piece.thinning.thinned(table)
+            table = piece.thinning.thinned(problem.regressor(piece, piece.thinning.source(rows)))
             for motor in range(motors):
-                beside = [thinned[:, motor], measured[rows].T, rates[rows, motor][None]]
-                stacked = [*tables[motor], np.concatenate(beside).T]
-                tables[motor] = [triangle(stacked, size + motors + 1)]
-        speeds = run.state.qd[run.thinning.middle(slice(0, run.rows))]
-        for motor in range(motors):
-            factor = tables[motor][0]
-            columns = factor[:, :size]
-            torques = factor[:, size : size + motors]
-            left, values = _left(columns, torques)
-            squares = (torques**2).sum(axis=0)
-            errors[motor] = np.sqrt((left**2).sum(axis=0) / np.maximum(squares, 1e-300))
-            fv, fc = (
-                values[names.index(f"{symbol}{dynamics.motor_names[motor]}"), motor]
-                for symbol in ("fv", "fc")
-            )
-            taken = fv * speeds[:, motor] ** 2 + fc * np.abs(speeds[:, motor])
-            turned_over = np.abs(speeds[:, motor] * measured[:, motor]).sum()
-            friction[motor] = taken.sum() / max(float(turned_over), 1e-300)
-            change, _ = _left(columns, factor[:, size + motors :])
-            rate, rest = change[:, 0], left[:, motor]
-            square = float(rate @ rate)
-            slope = float(rate @ rest) / square if square > 0 else 0.0
-            delays[motor] = -slope
-            removed[motor] = slope**2 * square / max(float(rest @ rest), 1e-300)
-    return JointFits(errors, friction, delays, removed)
+                beside = [table[:, motor], measured[rows].T, rates[rows, motor][None]]
+                stacked = [factors[motor], np.concatenate(beside).T]
+                factors[motor] = triangle(stacked, size + motors + 1)
+        fits = [_joint_fit(problem, run, factor, motor) for motor, factor in enumerate(factors)]
+    return JointFits(*(np.array(part) for part in zip(*fits, strict=True)))
 
 
-def _left(columns: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What columns do not explain, and the shortest values that explain the rest."""
-    scale = np.linalg.norm(columns, axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
-    U, s, Vt = np.linalg.svd(columns / scale, full_matrices=False)
-    seen = s > SINGULAR * s[0]
-    inside = U[:, seen].T @ wanted
-    values = (Vt[seen].T @ (inside / s[seen, None])) / scale[:, None]
-    return wanted - U[:, seen] @ inside, values
+def _joint_fit(
+    problem: TorqueProblem, run: Run, factor: FloatArray, motor: int
+) -> tuple[FloatArray, float, float, float, float]:
+    """One joint, from the factor of its columns, all torques, and the rate of its own."""
+    dynamics, size = problem.dynamics, len(problem.parameters)
+    columns, torques = factor[:, :size], factor[:, size : size + dynamics.motors]
+    fit = _Fit.of(columns)
+    left = fit.left(torques)
+    errors = np.sqrt((left**2).sum(axis=0) / np.maximum((torques**2).sum(axis=0), 1e-300))
+    # Power that friction takes: fv q'^2 + fc |q'|, over all samples.
+    speeds = run.state.qd[run.thinning.middle(slice(0, run.rows)), motor]
+    names = [parameter.name for parameter in problem.parameters]
+    power = np.zeros(size)
+    suffix = dynamics.motor_names[motor]
+    power[names.index(f"fv{suffix}")] = (speeds**2).sum()
+    power[names.index(f"fc{suffix}")] = np.abs(speeds).sum()
+    turned_over = max(float(np.abs(speeds * run.measured()[:, motor]).sum()), 1e-300)
+    degrees = max(run.rows - fit.rank, 1)
+    sigma = float(np.linalg.norm(left[:, motor])) / np.sqrt(degrees)
+    friction = float(power @ fit.values(torques[:, motor])) / turned_over
+    uncertain = sigma * fit.deviation(power) / turned_over
+    if run.rows < OVER_DETERMINED * fit.rank:
+        uncertain = float("inf")
+    # A delay shows as a part of the torque's own rate of change.
+    rate, rest = fit.left(factor[:, size + dynamics.motors :])[:, 0], left[:, motor]
+    square = float(rate @ rate)
+    slope = float(rate @ rest) / square if square > 0 else 0.0
+    removed = slope**2 * square / max(float(rest @ rest), 1e-300)
+    return errors, friction, uncertain, -slope, removed
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Least squares on columns that may be dependent: the shortest solution."""
+
+    U: FloatArray
+    s: FloatArray
+    V: FloatArray
+    scale: FloatArray
+
+    @staticmethod
+    def of(columns: FloatArray) -> _Fit:
+        scale = np.linalg.norm(columns, axis=0)
+        scale = np.where(scale > 0, scale, 1.0)
+        U, s, Vt = np.linalg.svd(columns / scale, full_matrices=False)
+        seen = s > SINGULAR * s[0]
+        return _Fit(U[:, seen], s[seen], Vt[seen].T, scale)
+
+    @property
+    def rank(self) -> int:
+        return len(self.s)
+
+    def left(self, wanted: FloatArray) -> FloatArray:
+        """What the columns do not explain."""
+        return wanted - self.U @ (self.U.T @ wanted)
+
+    def values(self, wanted: FloatArray) -> FloatArray:
+        return self.V @ ((self.U.T @ wanted) / self.s) / self.scale
+
+    def deviation(self, combination: FloatArray) -> float:
+        """Standard deviation of a combination of values, for unit noise."""
+        return float(np.linalg.norm(self.V.T @ (combination / self.scale) / self.s))
 
 
 def doubts(fits: JointFits, names: Sequence[str]) -> list[str]:
@@ -143,7 +175,8 @@ def _cycles(permutation: list[int]) -> Iterator[list[int]]:
 
 
 def _inverted(fits: JointFits, names: Sequence[str]) -> Iterator[str]:
-    for joint in np.flatnonzero(fits.friction < -DRIVEN):
+    certain = fits.friction < -CERTAIN * fits.friction_errors
+    for joint in np.flatnonzero(certain & (fits.friction < -DRIVEN)):
         yield (
             f"the torque of joint {names[int(joint)]} looks inverted: its friction would drive it. "
             "Change the sign of its torque, or of its position"

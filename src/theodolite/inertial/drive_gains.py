@@ -20,6 +20,7 @@ from theodolite.errors import InputError
 from theodolite.identification.solver import Solution, Status, solve
 from theodolite.identification.statistics import statistics
 from theodolite.inertial.identify import FRICTION
+from theodolite.inertial.noise import TorqueNoise
 from theodolite.measure.filtering import Run
 from theodolite.measure.problem import Block
 from theodolite.measure.torque import LinearModel
@@ -38,6 +39,8 @@ class DriveGains:
 
     gains: FloatArray
     errors: FloatArray
+    #: Half-widths of the 95 % intervals.
+    half_widths: FloatArray
     status: Status
     #: Standard deviations of the currents' residuals, A.
     sigmas: FloatArray
@@ -118,20 +121,24 @@ def identify_gains(
         problem = _Currents(dynamics, runs, payload, sigmas, drives, linear=False)
         solution = solve(problem, start=start)
         start = solution.values
-        sigmas = sigmas * _spread(problem, solution)
+        sigmas = sigmas * _long_run(problem, solution)
     assert solution is not None
     base = list(solution.identifiability.base)
-    deviations = statistics(solution, noise_known=False).standard_errors
-    errors = [
-        float(deviations[base.index(place)]) if place in base else float("nan")
-        for place in range(size, len(start))
-    ]
-    return DriveGains(start[size:], np.array(errors), solution.status, sigmas)
+    uncertain = statistics(solution, noise_known=True)
+    deviations = uncertain.standard_errors
+    errors = np.array(
+        [
+            float(deviations[base.index(place)]) if place in base else float("nan")
+            for place in range(size, len(start))
+        ]
+    )
+    widths = uncertain.quantile() * errors
+    return DriveGains(start[size:], errors, widths, solution.status, sigmas)
 
 
-def _spread(problem: _Currents, solution: Solution) -> FloatArray:
-    """Standard deviation of each motor's whitened residual."""
+def _long_run(problem: _Currents, solution: Solution) -> FloatArray:
+    """Long-run deviation of each motor's whitened residual."""
     motors = problem.dynamics.motors
     parts = [block.residual.reshape(motors, -1) for block in problem.blocks(solution.values)]
-    off = np.concatenate(parts, axis=1)
-    return np.asarray(np.sqrt((off**2).mean(axis=1)))
+    share = solution.identifiability.rank / motors
+    return TorqueNoise.of(np.concatenate(parts, axis=1).T, share, between_joints=False).long_run

@@ -17,8 +17,11 @@ from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.identification.identifiability import Identifiability
 from theodolite.identification.loss import Loss, Shape
+from theodolite.identification.reduction import triangle
 from theodolite.identification.solver import Solution
 from theodolite.identification.statistics import Statistics, statistics
+from theodolite.identification.threads import single_thread
+from theodolite.inertial.base_parameters import base_values
 from theodolite.inertial.linear import solve_linear, without
 from theodolite.inertial.noise import TorqueNoise
 from theodolite.measure.filtering import Run
@@ -31,7 +34,7 @@ FRICTION = (Drive.ROTOR, Drive.VISCOUS, Drive.COULOMB, Drive.OFFSET)
 ROUNDS = 20
 SETTLED = 1e-3
 #: Torques for each parameter, at least.
-FEWEST = 2
+FEWEST = 4
 #: A base parameter whose relative standard deviation is above this is not supported by the data.
 ESSENTIAL = 0.3
 
@@ -54,8 +57,11 @@ class Dynamic:
     #: All columns; parameters that are regrouped are zero, unless whole bodies were identified.
     values: FloatArray
     noise: TorqueNoise
+    #: Of the base parameters by least squares.
     statistics: Statistics
-    #: Are the values those that bodies could have?
+    #: Are the values those of whole bodies, not of base parameters alone? They have no intervals.
+    whole: bool = False
+    #: And could bodies have them?
     consistent: bool = False
 
     @property
@@ -74,7 +80,7 @@ class Dynamic:
     @property
     def base_values(self) -> FloatArray:
         """Values of the base parameters, in the order of ``identifiability.base``."""
-        return self.solution.values[self.identifiability.base]
+        return base_values(self.identifiability, self.values)
 
     @property
     def relative_deviations(self) -> FloatArray:
@@ -106,7 +112,7 @@ def identify_dynamics(
     noise = _noise(problem, solution, way)
     if way is Way.ORDINARY:
         return Dynamic(
-            problem, solution, solution.values, noise, statistics(solution, noise_known=False)
+            problem, solution, solution.values, noise, _sandwich(problem, solution, noise)
         )
     for _ in range(ROUNDS):
         problem = problem.weighted(noise.whitening)
@@ -144,6 +150,29 @@ def _noise(problem: TorqueProblem, solution: Solution, way: Way) -> TorqueNoise:
     )
 
 
+def _sandwich(problem: TorqueProblem, solution: Solution, noise: TorqueNoise) -> Statistics:
+    """Uncertainty of unweighted least squares whose joints have noise of their own.
+
+    ``A^-1 (sum of s_j^2 W_j'W_j) A^-1`` with ``A = W'W``, from triangular factors.
+    """
+    base = solution.identifiability.base
+    size, motors = len(problem.parameters), problem.dynamics.motors
+    factors: list[FloatArray] = [np.zeros((0, size)) for _ in range(motors)]
+    with single_thread():
+        for block in problem.blocks(np.zeros(size)):
+            rows = block.jacobian.reshape(motors, -1, size)
+            factors = [
+                triangle([factor, part], size) for factor, part in zip(factors, rows, strict=True)
+            ]
+        inverse = np.linalg.pinv(solution.reduction.R[:, base])
+        spread = np.concatenate(
+            [s * factor[:, base] for s, factor in zip(noise.long_run, factors, strict=True)]
+        )
+        half = inverse @ inverse.T @ spread.T
+    plain = statistics(solution, noise_known=False)
+    return replace(plain, covariance=half @ half.T)
+
+
 def _known(problem: TorqueProblem, solution: Solution, noise: TorqueNoise) -> Dynamic:
     """A result whose noise is that of its residuals."""
     return Dynamic(
@@ -152,7 +181,10 @@ def _known(problem: TorqueProblem, solution: Solution, noise: TorqueNoise) -> Dy
 
 
 def essential(found: Dynamic) -> Dynamic:
-    """Without parameters that the data do not support, the worst first."""
+    """Without parameters that the data do not support, the worst first.
+
+    For weighted results. Intervals do not know of the choice.
+    """
     solution = found.solution
     while True:
         base = solution.identifiability.base

@@ -2,8 +2,9 @@
 
 Residuals of a real robot are not white: what the model lacks comes back slowly. A mean over N such
 samples is as uncertain as one over N/f, with the correlation factor f = 1 + 2 (r1 + r2 + ...) of
-their autocorrelation, so a joint weighs by its long-run deviation ``sigma sqrt f``. With that,
-intervals are honest for slow noise too, and for white noise f is 1.
+their autocorrelation, so a joint weighs by its long-run deviation ``sigma sqrt f``. For white noise
+f is 1 and intervals are exact; for noise that is slow, but not as slow as the motion, they nearly
+are.
 """
 
 from __future__ import annotations

@@ -33,6 +33,7 @@ class Payload:
     centre_errors: FloatArray
     #: About the centre, kg m2, (3, 3).
     inertia: FloatArray
+    inertia_errors: FloatArray
     #: Could a body have these ten parameters?
     consistent: bool
     #: The ten parameters in the flange's frame, and their covariance.
@@ -74,6 +75,8 @@ def identify_payload(
     mass, centre, inertia = taken_apart(body)
     slope = np.concatenate([np.eye(3), -centre[:, None]], axis=1) / mass
     errors = np.sqrt(np.diag(slope @ covariance[6:, 6:] @ slope.T))
+    spread = _inertia_slopes(body)
+    inertia_errors = np.sqrt(np.einsum("ijk,kl,ijl->ij", spread, covariance, spread))
     bodily = float(np.linalg.eigvalsh(np.array(pseudo_inertia(body)))[0]) > 0
     return Payload(
         mass,
@@ -81,8 +84,18 @@ def identify_payload(
         centre,
         errors,
         inertia,
+        inertia_errors,
         bodily,
         body,
         covariance,
         found,
+    )
+
+
+def _inertia_slopes(body: FloatArray) -> FloatArray:
+    """Derivative of the inertia about the centre by the ten parameters, (3, 3, 10)."""
+    steps = 1e-6 * np.eye(10)
+    return np.stack(
+        [(taken_apart(body + step)[2] - taken_apart(body - step)[2]) / 2e-6 for step in steps],
+        axis=2,
     )

@@ -54,29 +54,38 @@ def _relative(error: FloatArray, whole: FloatArray) -> float:
 
 
 def predict(
-    dynamics: Tree, run: Run, values: dict[str, float], drives: Sequence[Drive]
+    dynamics: Tree, runs: Run | Sequence[Run], values: dict[str, float], drives: Sequence[Drive]
 ) -> Prediction:
     """With parameters by name; those that are not named are zero."""
-    problem = TorqueProblem(dynamics, run, drives=drives, payload=run.loaded)
+    problem = TorqueProblem(dynamics, runs, drives=drives, payload=True)
     vector = np.array([values.get(parameter.name, 0.0) for parameter in problem.parameters])
-    return Prediction(run.times, problem.measured(), problem.predicted(vector))
+    times, start = [], 0.0
+    for run in problem.runs:
+        times.append(start + run.times)
+        start += len(run.state) / run.rate
+    return Prediction(np.concatenate(times), problem.measured(), problem.predicted(vector))
 
 
-def prediction(found: Dynamic, run: Run) -> Prediction:
+def prediction(found: Dynamic, runs: Run | Sequence[Run]) -> Prediction:
     """With identified parameters."""
-    return predict(found.dynamics, run, found.named(), found.problem.drives)
+    return predict(found.dynamics, runs, found.named(), found.problem.drives)
 
 
-def verdict(unseen: Prediction, fit: Prediction | None = None) -> tuple[bool, str]:
-    """Is it good enough, and why, in a sentence."""
+def verdict(
+    unseen: Prediction, fit: Prediction | None = None, *, seen: bool = False
+) -> tuple[bool, str]:
+    """Is it good enough, and why, in a sentence; ``seen`` if it was fitted to these torques."""
     percent = f"{100 * unseen.error:.1f} % of the torque"
+    which = "its own torques" if seen else "torques it has not seen"
     good = unseen.error <= USABLE
-    if unseen.error <= GOOD:
-        words = f"The model predicts torques it has not seen to {percent}: good."
-    elif good:
-        words = f"The model predicts torques it has not seen to {percent}: usable, not good."
+    if not good:
+        words = f"The model misses {which} by {percent}: do not use it."
+    elif seen:
+        words = f"The model fits {which} to {percent}; --check another recording to judge it."
+    elif unseen.error <= GOOD:
+        words = f"The model predicts {which} to {percent}: good."
     else:
-        words = f"The model misses torques it has not seen by {percent}: do not use it."
+        words = f"The model predicts {which} to {percent}: usable, not good."
     if fit is not None and unseen.error > OVERFITTED * fit.error and unseen.error > GOOD:
         words += (
             f" It fits its own data to {100 * fit.error:.1f} %, so they do not excite the robot "

@@ -22,7 +22,10 @@ class DynamicsFile:
     values: dict[str, float]
     drives: tuple[Drive, ...]
     consistent: bool
-    stribeck_speed: float | None
+    stribeck_speed: float
+    #: m/s2 in the world, and the cut-off of the fit, Hz.
+    gravity: tuple[float, float, float]
+    cutoff: float
 
 
 def write_dynamics(path: Path, content: dict[str, Any], *, force: bool = False) -> None:
@@ -34,12 +37,15 @@ def read_dynamics(path: Path) -> DynamicsFile:
     """Read it again."""
     try:
         content = loads(read_text(path))
+        x, y, z = content["gravity"]
         return DynamicsFile(
             str(content["robot"]),
             {entry["name"]: float(entry["value"]) for entry in content["parameters"]},
             tuple(Drive(symbol) for symbol in content["drives"]),
             bool(content["consistent"]),
-            content.get("stribeck_speed"),
+            float(content["stribeck_speed"]),
+            (float(x), float(y), float(z)),
+            float(content["cutoff_hz"]),
         )
     except (JSONDecodeError, KeyError, TypeError, ValueError) as error:
         raise InputError(

@@ -20,10 +20,11 @@ from theodolite.errors import InputError
 from theodolite.io.urdf import UrdfJoint, aligning, numbers, parsed, read_joints
 from theodolite.io.writing import read_text, write_text
 from theodolite.model.conventions import Joint
-from theodolite.model.inertia import INERTIAL, moving, pseudo_inertia, solid, taken_apart
+from theodolite.model.inertia import INERTIAL, PLACES, moving, pseudo_inertia, solid, taken_apart
 from theodolite.model.poses import rotation_matrix
 
-_PLACES = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+#: Attributes of <inertia>, with their places in the matrix.
+_PLACES = dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), PLACES, strict=True))
 
 
 def read_inertias(path: Path, *, tip: str | None = None) -> dict[str, float]:

@@ -7,24 +7,28 @@ are: they and the columns of the regressor pass one low-pass in parallel afterwa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.measure.recording import Recording
-from theodolite.measure.recording_checks import doubts_about
+from theodolite.measure.recording_checks import (
+    HIGHEST_PART,
+    KEPT,
+    RESERVE,
+    doubts_about,
+    gap_notes,
+    movement_below,
+)
 from theodolite.measure.thinning import WHOLE, Thinning
 from theodolite.model.drives import State
 
 #: Order of the low-pass of the positions; twice that by going both ways.
 ORDER = 4
-#: Part of the movement's energy that must lie below the cut-off, and the reserve above it.
-KEPT = 0.999
-RESERVE = 5.0
-#: The cut-off proposed is within these, Hz, and below this part of the sampling frequency.
-SLOWEST, HIGHEST_PART = 3.0, 0.2
+#: The cut-off proposed is not below this, Hz.
+SLOWEST = 3.0
 #: Periods of the cut-off that are left out at both ends; the second low-pass takes two more.
 EDGE = 3.0
 #: A recording shorter than this many periods of the cut-off cannot be filtered.
@@ -47,8 +51,9 @@ class Run:
     #: Cut-off, Hz, and why it is what it is.
     cutoff: float = 0.0
     reason: str = ""
-    #: What looks wrong, in words.
+    #: What looks wrong, in words, and what is only worth saying.
     doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @staticmethod
     def of(state: State) -> Run:
@@ -81,28 +86,50 @@ class Cutoff:
 
 def proposed_cutoff(recording: Recording) -> Cutoff:
     """Well above what the movement contains."""
-    even = recording.even()
-    speeds = np.gradient(even.q, axis=0)
-    power = (np.abs(np.fft.rfft(speeds - speeds.mean(axis=0), axis=0)) ** 2).sum(axis=1)
-    frequencies = np.fft.rfftfreq(len(even.q), 1.0 / even.rate)
-    share = np.cumsum(power) / max(float(power.sum()), 1e-300)
-    inside = float(frequencies[int(np.searchsorted(share, KEPT))])
+    inside = movement_below(recording)
     wanted = RESERVE * inside
     reason = f"{100 * KEPT:g} % of the movement lies below {inside:.2g} Hz, {RESERVE:g} times that"
-    highest = HIGHEST_PART * even.rate
+    highest = HIGHEST_PART * recording.rate
     if wanted > highest:
         return Cutoff(
-            highest, f"{reason} is more than {HIGHEST_PART:g} of the {even.rate:.0f} samples/s"
+            highest, f"{reason} is more than {HIGHEST_PART:g} of the {recording.rate:.0f} samples/s"
         )
     if wanted < SLOWEST:
         return Cutoff(SLOWEST, f"{reason} is less than the usual least")
     return Cutoff(wanted, reason)
 
 
+def filtered_parts(
+    recording: Recording, *, cutoff: float | None = None, loaded: bool = False
+) -> list[Run]:
+    """Every part of a recording between its interruptions, at one cut-off."""
+    if not len(recording.gaps):
+        return [filtered(recording, cutoff=cutoff, loaded=loaded)]
+    parts = recording.between_gaps()
+    if cutoff is None:
+        cutoff = max((proposed_cutoff(part).frequency for part in parts), default=SLOWEST)
+    found, refused = [], InputError("is interrupted all the time", where=recording.name)
+    for part in parts:
+        try:
+            run = filtered(part, cutoff=cutoff, loaded=loaded)
+            found.append(replace(run, notes=tuple(gap_notes(recording))))
+        except InputError as error:
+            refused = error
+    if not found:
+        raise refused
+    return found
+
+
 def filtered(recording: Recording, *, cutoff: float | None = None, loaded: bool = False) -> Run:
     """Resampled, low-passed and differentiated, with the low-pass for both sides of the model."""
     from scipy.signal import butter, filtfilt
 
+    if len(recording.gaps):
+        raise InputError(
+            f"the recording is interrupted {len(recording.gaps)} times",
+            where=recording.name,
+            remedy="Take the parts between: Recording.between_gaps()",
+        )
     even = recording.even()
     rate = even.rate
     chosen = proposed_cutoff(recording) if cutoff is None else Cutoff(cutoff, "as asked for")

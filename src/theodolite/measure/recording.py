@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from theodolite.errors import InputError
 #: A robot is under way from this part of its usual highest speed; slower, stiction rules.
 UNDER_WAY = 0.2
 FEWEST_ROWS = 20
+#: A step in time is an interruption from this many times the usual one on, and from so many s on.
+GAP, LONGEST_STEP = 5.0, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,18 @@ class Recording:
         if not len(fast):
             return self
         return self._rows(np.arange(fast[0], fast[-1] + 1))
+
+    @property
+    def gaps(self) -> IntArray:
+        """Rows after which the recording is interrupted."""
+        steps = np.diff(self.times)
+        return np.flatnonzero(steps > max(GAP * float(np.median(steps)), LONGEST_STEP))
+
+    def between_gaps(self) -> list[Recording]:
+        """The pieces between interruptions that are long enough to be recordings."""
+        edges = [0, *(self.gaps + 1).tolist(), len(self.times)]
+        pieces = [np.arange(start, end) for start, end in pairwise(edges)]
+        return [self._rows(rows) for rows in pieces if len(rows) >= FEWEST_ROWS]
 
     def even(self) -> Recording:
         """The same at even times; jitter is undone by interpolation."""

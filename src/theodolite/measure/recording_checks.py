@@ -13,8 +13,9 @@ from theodolite.measure.recording import Recording
 STILL = 1e-2
 #: Part of the torque's energy near the highest frequency at which aliasing is likely.
 ALIASED = 0.05
-#: A step in time this many times the usual one is a gap.
-GAP = 5.0
+#: Part of the movement's energy that counts, the reserve that a low-pass needs above it, and the
+#: part of the sampling frequency that it may reach.
+KEPT, RESERVE, HIGHEST_PART = 0.999, 5.0, 0.2
 #: A recorded derivative may differ from the computed one by this factor before it is doubted.
 AGREES = 1.3
 #: And must be explained by it to this part, to say anything.
@@ -29,10 +30,22 @@ def doubts_about(recording: Recording) -> list[str]:
     """All of them."""
     return [
         *_still(recording),
-        *_gaps(recording),
+        *_slow(recording),
         *_aliasing(recording),
         *_units(recording),
     ]
+
+
+def movement_below(recording: Recording) -> float:
+    """The frequency below which nearly all of the movement lies, Hz."""
+    even = recording.even()
+    speeds = np.gradient(even.q, axis=0)
+    # A window keeps what is cut off at both ends from looking fast.
+    speeds = (speeds - speeds.mean(axis=0)) * np.hanning(len(speeds))[:, None]
+    power = (np.abs(np.fft.rfft(speeds, axis=0)) ** 2).sum(axis=1)
+    share = np.cumsum(power) / max(float(power.sum()), 1e-300)
+    frequencies = np.fft.rfftfreq(len(even.q), 1.0 / even.rate)
+    return float(frequencies[min(int(np.searchsorted(share, KEPT)), len(frequencies) - 1)])
 
 
 def _still(recording: Recording) -> Iterator[str]:
@@ -42,11 +55,25 @@ def _still(recording: Recording) -> Iterator[str]:
         yield f"{names} hardly moves: its parameters cannot be seen. Move it"
 
 
-def _gaps(recording: Recording) -> Iterator[str]:
-    gaps = np.diff(recording.times)
-    if gaps.max() > GAP * np.median(gaps):
-        at = recording.times[int(np.argmax(gaps))] - recording.times[0]
-        yield f"there is a gap of {gaps.max():.2f} s in the recording, {at:.2f} s from its start"
+def _slow(recording: Recording) -> Iterator[str]:
+    inside = movement_below(recording)
+    if RESERVE * inside > HIGHEST_PART * recording.rate:
+        yield (
+            f"the movement reaches {inside:.2g} Hz, too much for {recording.rate:.3g} samples per "
+            f"second: aliasing is likely. Record faster, {RESERVE * inside / HIGHEST_PART:.0f} Hz "
+            "or more"
+        )
+
+
+def gap_notes(recording: Recording) -> list[str]:
+    """Interruptions, which are left out."""
+    steps = np.diff(recording.times)
+    since = recording.times - recording.times[0]
+    return [
+        f"the recording is interrupted for {steps[row]:.2f} s, {since[row]:.2f} s from its start; "
+        "the parts before and after are used by themselves"
+        for row in recording.gaps
+    ]
 
 
 def _aliasing(recording: Recording) -> Iterator[str]:
@@ -55,7 +82,7 @@ def _aliasing(recording: Recording) -> Iterator[str]:
     for joint in np.flatnonzero(high > ALIASED):
         yield (
             f"{100 * high[joint]:.0f} % of the torque of joint {joint + 1} lies near half the "
-            "sampling frequency: aliasing is likely. Record faster"
+            "sampling frequency: it is noise, or aliasing is likely. Record faster"
         )
 
 

@@ -2,8 +2,8 @@
 
 A model linear in its parameters stays true when both sides pass the same filter [Renaud2006,
 5.2.1], also where a column jumps, as that of Coulomb friction does. The filter is symmetric, so it
-shifts nothing, and finite, so it works block by block; since nothing is left above its cut-off, one
-sample in a few carries all there is.
+shifts nothing, and finite, so it works block by block. Little is left above its cut-off, so one
+sample in a few carries nearly all there is; what folds back does so on both sides alike.
 """
 
 from __future__ import annotations

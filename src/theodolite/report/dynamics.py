@@ -12,6 +12,7 @@ from theodolite.design.excite import Excitation
 from theodolite.inertial.identify import Dynamic
 from theodolite.inertial.payload import Payload
 from theodolite.inertial.prediction import Prediction
+from theodolite.model.inertia import INERTIAL, PLACES
 
 
 def prediction_data(found: Prediction) -> dict[str, Any]:
@@ -28,8 +29,11 @@ def dynamic_data(found: Dynamic, robot: str, way: str, relations: Sequence[str])
     """What was identified: enough to predict torques with it again."""
     known = found.identifiability
     runs = found.problem.runs
-    errors = dict(zip(known.base.tolist(), found.statistics.standard_errors.tolist(), strict=True))
-    widths = dict(zip(known.base.tolist(), found.statistics.half_widths().tolist(), strict=True))
+    errors, widths = {}, {}
+    if not found.whole:
+        deviations, halves = found.statistics.standard_errors, found.statistics.half_widths()
+        errors = dict(zip(known.base.tolist(), deviations.tolist(), strict=True))
+        widths = dict(zip(known.base.tolist(), halves.tolist(), strict=True))
     base = dict(zip(known.base.tolist(), found.base_values.tolist(), strict=True))
     return {
         "robot": robot,
@@ -81,6 +85,9 @@ def show_dynamic(screen: Console, found: Dynamic, title: str) -> None:
             )
     table = Table(title=title, title_justify="left")
     for heading in ("name", "value", "+- 95 %", "std %", "unit"):
+        if found.whole and "%" in heading:
+            # Constraints and priors leave no interval that one could state.
+            continue
         table.add_column(heading, justify="left" if heading in ("name", "unit") else "right")
     rows = zip(
         known.base,
@@ -91,9 +98,8 @@ def show_dynamic(screen: Console, found: Dynamic, title: str) -> None:
     )
     for index, value, width, percent in rows:
         parameter = known.parameters[index]
-        table.add_row(
-            parameter.name, f"{value:.5f}", f"{width:.5f}", f"{percent:.1f}", parameter.unit.value
-        )
+        sure = [] if found.whole else [f"{width:.5f}", f"{percent:.1f}"]
+        table.add_row(parameter.name, f"{value:.5f}", *sure, parameter.unit.value)
     screen.print(table)
     if found.consistent:
         _show_bodies(screen, found)
@@ -132,21 +138,22 @@ def payload_data(found: Payload) -> dict[str, Any]:
         "centre_m": found.centre.tolist(),
         "centre_stderr_m": found.centre_errors.tolist(),
         "inertia_kgm2": found.inertia.tolist(),
+        "inertia_stderr_kgm2": found.inertia_errors.tolist(),
         "consistent": found.consistent,
     }
 
 
 def show_payload(screen: Console, found: Payload) -> None:
-    screen.print(f"mass {found.mass:.3f} +- {1.96 * found.mass_error:.3f} kg")
+    width = found.found.statistics.quantile()
+    screen.print(f"mass {found.mass:.3f} +- {width * found.mass_error:.3f} kg")
     centre = ", ".join(
-        f"{axis} {1e3 * value:.1f} +- {1960 * error:.1f}"
+        f"{axis} {1e3 * value:.1f} +- {1e3 * width * error:.1f}"
         for axis, value, error in zip("xyz", found.centre, found.centre_errors, strict=True)
     )
     screen.print(f"centre of mass in the flange's frame, mm: {centre}")
-    names = ("XX", "XY", "XZ", "YY", "YZ", "ZZ")
-    places = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
     parts = ", ".join(
-        f"{name} {found.inertia[place]:.4f}" for name, place in zip(names, places, strict=True)
+        f"{name} {found.inertia[place]:.4f} +- {width * found.inertia_errors[place]:.4f}"
+        for name, place in zip(INERTIAL, PLACES, strict=False)
     )
     screen.print(f"inertia about the centre, kg m2: {parts}")
     if not found.consistent:

@@ -26,7 +26,9 @@ from theodolite.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from theodolite.arrays import FloatArray
     from theodolite.design.limits import Limits, Surroundings, TorqueLimit
+    from theodolite.io.dynamics_file import DynamicsFile
     from theodolite.model.dynamics import Dynamics
     from theodolite.model.loop_dynamics import LoopDynamics
 
@@ -86,6 +88,7 @@ def command(
     from theodolite.design.criteria import Criterion
     from theodolite.design.excite import Part, excite
     from theodolite.errors import InputError
+    from theodolite.io.dynamics_file import read_dynamics
     from theodolite.io.trajectories import write_trajectory
     from theodolite.io.writing import check_writable
     from theodolite.report.dynamics import excitation_data, show_excitation
@@ -101,14 +104,17 @@ def command(
     if plot is not None:
         check_writable(plot, force=force)
         check_picture(plot)
-    dynamics = dynamics_of(robot, gravity, tip)
+    given = None if parameters is None else read_dynamics(parameters)
+    if gravity is None and given is not None:
+        gravity = ",".join(map(repr, given.gravity))
+    dynamics = dynamics_of(robot, gravity, tip, 0.1 if given is None else given.stribeck_speed)
     motors = dynamics.motors
     allowed = f"one number, or {motors}"
     limits = _limits(
         dynamics,
         number_list(velocity, "--velocity", motors, allowed, one_for_all=True),
         number_list(acceleration, "--acceleration", motors, allowed, one_for_all=True),
-        _torque_limit(dynamics, torque, parameters),
+        _torque_limit(dynamics, torque, given),
         _surroundings(floor, keep_out or [], radius),
     )
     parts = [Part(duration)] if slow <= 0 else [Part(slow, slow_speed), Part(duration)]
@@ -132,7 +138,10 @@ def command(
     screen = console(json=json)
     show_excitation(screen, found)
     if not found.within_limits:
-        screen.print("[yellow]no motion within all limits was found: nothing is written[/yellow]")
+        screen.print(
+            "[yellow]no motion within all limits was found: nothing is written. Widen the limits, "
+            "move --floor and --keep-out, or try more --starts[/yellow]"
+        )
     else:
         write_trajectory(out, times, state, revolute, force=force)
         screen.print(f"wrote {out}: {len(times)} rows at {rate:g} Hz", markup=False)
@@ -147,41 +156,33 @@ def command(
 
 def _limits(
     dynamics: Dynamics | LoopDynamics,
-    velocity: object,
-    acceleration: object,
+    velocity: FloatArray,
+    acceleration: FloatArray,
     torque: TorqueLimit | None,
     surroundings: Surroundings | None,
 ) -> Limits:
-    import numpy as np
-
-    from theodolite.design.limits import Limits, within_closure
+    from theodolite.design.limits import Limits, motor_box, within_closure
     from theodolite.model.loop_dynamics import LoopDynamics
 
     if isinstance(dynamics, LoopDynamics):
         lower, upper = within_closure(dynamics.mechanism)
     else:
-        readings = np.stack([dynamics.robot.lower, dynamics.robot.upper])
-        ends = dynamics.robot.transmission.motors(readings + dynamics.robot.transmission.offset)
-        lower, upper = ends.min(axis=0), ends.max(axis=0)
-    return Limits(
-        lower, upper, np.asarray(velocity), np.asarray(acceleration), torque, surroundings
-    )
+        lower, upper = motor_box(dynamics)
+    return Limits(lower, upper, velocity, acceleration, torque, surroundings)
 
 
 def _torque_limit(
-    dynamics: Dynamics | LoopDynamics, torque: str | None, parameters: Path | None
+    dynamics: Dynamics | LoopDynamics, torque: str | None, given: DynamicsFile | None
 ) -> TorqueLimit | None:
     import numpy as np
 
     from theodolite.design.limits import TorqueLimit
     from theodolite.errors import InputError
-    from theodolite.io.dynamics_file import read_dynamics
 
     if torque is None:
         return None
-    if parameters is None:
+    if given is None:
         raise InputError("--torque needs to know the robot's masses", remedy="Add --parameters F")
-    given = read_dynamics(parameters)
     motors = dynamics.motors
     highest = number_list(
         torque, "--torque", motors, f"one number, or {motors}, Nm", one_for_all=True

@@ -106,11 +106,12 @@ def command(
     reader = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole)
     screen = console(json=json)
     with working(f"identifying the dynamics of {dynamics.robot.name}"):
-        runs = [reader.run(path) for path in data]
-        unseen = None if check is None else reader.run(check)
+        runs = [run for path in data for run in reader.runs(path)]
+        # Judged at the cut-off of the fit: a lower one would flatter it.
+        unseen = None if check is None else reader.runs(check, cutoff=runs[0].cutoff)
         start = _prior(prior, robot, way, dynamics, drives, tip)
         found = _identified(dynamics, runs, drives, way, model, start)
-        fit = prediction(found, runs[0])
+        fit = prediction(found, runs)
         judged = None if unseen is None else prediction(found, unseen)
         doubts, notes = _doubts(dynamics, runs, found)
     content = dynamic_data(found, dynamics.robot.name, way, _relations(dynamics, found))
@@ -119,15 +120,16 @@ def command(
     content["checked"] = None if judged is None else prediction_data(judged)
     content["checked_error"] = None if judged is None else judged.error
     content["checked_error_joints"] = None if judged is None else list(judged.joint_errors)
-    good, words = (True, "") if judged is None else verdict(judged, fit)
+    good, words = verdict(fit if judged is None else judged, fit, seen=judged is None)
     content["verdict"] = words
     if out is not None:
         write_dynamics(out, content, force=force)
     show_dynamic(screen, found, f"Parameters of {dynamics.robot.name}, {way}")
-    show_prediction(screen, fit, "of the fit")
+    below = f"below {runs[0].cutoff:.3g} Hz"
+    show_prediction(screen, fit, f"of the fit, {below},")
     if judged is not None:
-        show_prediction(screen, judged, "on the other recording")
-        screen.print(words, markup=False)
+        show_prediction(screen, judged, f"on the other recording, {below},")
+    screen.print(words, markup=False)
     if plot is not None:
         from theodolite.report.plots import torque_curves
 
@@ -247,7 +249,7 @@ def _doubts(
     from theodolite.inertial.excitation import not_excited
 
     against: list[str] = []
-    said: list[str] = []
+    said = [note for run in runs for note in run.notes]
     for run in runs:
         fits = joint_fits(dynamics, run)
         against += [*run.doubts, *doubts(fits, dynamics.motor_names)]

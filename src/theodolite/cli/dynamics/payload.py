@@ -18,6 +18,7 @@ from theodolite.cli.dynamics.recorded import (
     WholeOption,
     drives_from,
     dynamics_of,
+    show_doubts,
 )
 from theodolite.cli.options import (
     ColumnsOption,
@@ -64,12 +65,13 @@ def command(
     assert isinstance(dynamics, Dynamics)
     reader = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole)
     with working(f"identifying what {dynamics.robot.name} carries"):
-        found = identify_payload(
-            dynamics,
-            [reader.run(without)],
-            [reader.run(loaded, loaded=True)],
-            drives=drives_from(friction, rotors=True),
-        )
-    show_payload(console(json=json), found)
+        before = reader.runs(without)
+        after = reader.runs(loaded, loaded=True, cutoff=before[0].cutoff)
+        found = identify_payload(dynamics, before, after, drives=drives_from(friction, rotors=True))
+    screen = console(json=json)
+    show_payload(screen, found)
+    said = show_doubts(screen, [*before, *after], dynamics)
     if json:
-        print_json(payload_data(found))
+        print_json(payload_data(found) | {"doubts": said})
+    if said:
+        raise typer.Exit(1)

@@ -11,6 +11,8 @@ import typer
 from theodolite.cli.options import robot_named
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from theodolite.arrays import FloatArray
     from theodolite.measure.filtering import Run
     from theodolite.model.drives import Drive
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
 
 GravityOption = Annotated[
     str | None,
-    typer.Option(metavar="x,y,z", help="Gravity in the world, m/s2. Default: along joint 1."),
+    typer.Option(
+        metavar="x,y,z",
+        help="Gravity in the world, m/s2. Default: along joint 1; for mechanisms 0,0,-9.81.",
+    ),
 ]
 TipOption = Annotated[
     str | None, typer.Option(metavar="LINK", help="Last link, where a URDF has several chains.")
@@ -36,6 +41,14 @@ FrictionOption = Annotated[
     typer.Option(
         metavar="A,B,...",
         help="Terms of friction: viscous, coulomb, offset; asymmetric, stribeck, spring; or none.",
+    ),
+]
+PayloadOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="m,x,y,z[,...]",
+        help="What the robot carries: kg, and its centre in the flange's frame, mm; then perhaps "
+        "XX, XY, XZ, YY, YZ, ZZ about the centre, kg m2.",
     ),
 ]
 RotorsOption = Annotated[bool, typer.Option("--rotors/--no-rotors", help="Rotor inertias.")]
@@ -110,12 +123,22 @@ class Reader:
     cutoff: float | None = None
     whole: bool = False
 
-    def run(self, path: Path, *, loaded: bool = False, currents: bool = False) -> Run:
-        """Even samples of one recording; with ``currents``, currents in place of torques."""
+    def runs(
+        self,
+        path: Path,
+        *,
+        loaded: bool = False,
+        currents: bool = False,
+        cutoff: float | None = None,
+    ) -> list[Run]:
+        """Even samples of one recording, in several parts where it is interrupted.
+
+        With ``currents``, currents in place of torques; ``cutoff`` where none was asked for.
+        """
         import numpy as np
 
         from theodolite.io.recordings import read_recording
-        from theodolite.measure.filtering import filtered
+        from theodolite.measure.filtering import filtered_parts
 
         motors = self.dynamics.motors
         factors: FloatArray | None = None
@@ -132,9 +155,45 @@ class Reader:
             ignore=_names(self.ignore),
             drive_gains=factors,
         )
-        return filtered(
-            recording if self.whole else recording.moving(), cutoff=self.cutoff, loaded=loaded
+        return filtered_parts(
+            recording if self.whole else recording.moving(),
+            cutoff=cutoff if self.cutoff is None else self.cutoff,
+            loaded=loaded,
         )
+
+
+def show_doubts(screen: Console, runs: list[Run], dynamics: Dynamics | LoopDynamics) -> list[str]:
+    """Say what looks wrong with recordings."""
+    from theodolite.inertial.checks import doubts, joint_fits
+
+    found: list[str] = []
+    for run in runs:
+        found += [*run.doubts, *doubts(joint_fits(dynamics, run), dynamics.motor_names)]
+    found = list(dict.fromkeys(found))
+    for doubt in found:
+        screen.print(f"[yellow]{doubt}[/yellow]")
+    return found
+
+
+def solid_from(text: str) -> tuple[float, FloatArray, FloatArray]:
+    """Mass in kg, centre in m and inertia about it in kg m2, from ``--payload``."""
+    import numpy as np
+
+    from theodolite.errors import InputError
+    from theodolite.model.inertia import PLACES
+
+    try:
+        given = [float(item) for item in text.replace(",", " ").split()]
+    except ValueError:
+        given = []
+    if len(given) not in (4, 10) or not np.isfinite(given).all() or given[0] <= 0:
+        raise InputError(
+            f"--payload {text!r}", allowed="4 or 10 numbers: kg, three mm, perhaps six kg m2"
+        )
+    inertia = np.zeros((3, 3))
+    for value, (i, j) in zip(given[4:], PLACES, strict=False):
+        inertia[i, j] = inertia[j, i] = value
+    return given[0], 1e-3 * np.array(given[1:4]), inertia
 
 
 def _names(text: str) -> list[str]:

@@ -11,10 +11,12 @@ from theodolite.cli.dynamics.recorded import (
     CutoffOption,
     GainsOption,
     GravityOption,
+    PayloadOption,
     Reader,
     TipOption,
     WholeOption,
     dynamics_of,
+    solid_from,
 )
 from theodolite.cli.options import (
     ColumnsOption,
@@ -40,6 +42,7 @@ def command(
     plot: Annotated[
         Path | None, typer.Option(metavar="F", help="Draw measured and predicted torques.")
     ] = None,
+    payload: PayloadOption = None,
     drive_gains: GainsOption = None,
     gravity: GravityOption = None,
     tip: TipOption = None,
@@ -55,6 +58,9 @@ def command(
     from theodolite.inertial.prediction import predict, verdict
     from theodolite.io.dynamics_file import read_dynamics
     from theodolite.io.writing import check_writable
+    from theodolite.measure.torque import LOAD
+    from theodolite.model.dynamics import Dynamics
+    from theodolite.model.inertia import INERTIAL
     from theodolite.report.dynamics import prediction_data, show_prediction
     from theodolite.report.plots import check_picture, torque_curves
 
@@ -62,7 +68,9 @@ def command(
         check_writable(plot, force=force)
         check_picture(plot)
     given = read_dynamics(parameters)
-    dynamics = dynamics_of(robot, gravity, tip, given.stribeck_speed or 0.1)
+    if gravity is None:
+        gravity = ",".join(map(repr, given.gravity))
+    dynamics = dynamics_of(robot, gravity, tip, given.stribeck_speed)
     unknown = sorted(set(given.values) - set(dynamics.names(given.drives)))
     if unknown:
         raise InputError(
@@ -70,11 +78,18 @@ def command(
             where=str(parameters),
             remedy=f"It was identified for '{given.robot}'",
         )
-    run = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole).run(data)
-    found = predict(dynamics, run, given.values, given.drives)
+    values = dict(given.values)
+    if payload is not None:
+        carried = dynamics.payload(*solid_from(payload)) if isinstance(dynamics, Dynamics) else None
+        if carried is None:
+            raise InputError("a payload is for serial robots")
+        values |= {f"{name}{LOAD}": v for name, v in zip(INERTIAL, carried.tolist(), strict=True)}
+    reader = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole)
+    runs = reader.runs(data, loaded=payload is not None, cutoff=given.cutoff)
+    found = predict(dynamics, runs, values, given.drives)
     good, words = verdict(found)
     screen = console(json=json)
-    show_prediction(screen, found, "in all")
+    show_prediction(screen, found, f"below {runs[0].cutoff:.3g} Hz")
     screen.print(words, markup=False)
     if plot is not None:
         torque_curves(plot, found, f"{dynamics.robot.name}: {data.name}")
