@@ -44,6 +44,13 @@ def test_payload_within_its_intervals() -> None:
     assert 0.6 < np.std(scores) < 1.5
 
 
+def test_no_payload_is_said() -> None:
+    """Two runs without one: no mass beyond its interval."""
+    truth = true_values(np.random.default_rng(0))
+    plain = [filtered(recorded(seed, noise=1.0, truth=truth)[1]) for seed in (1, 2)]
+    assert not identify_payload(puma(), plain[:1], plain[1:]).seen
+
+
 def test_exchanged_runs_are_said() -> None:
     without, loaded = runs(0)
     with pytest.raises(InputError, match="Exchange the runs"):

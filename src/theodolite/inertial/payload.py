@@ -41,6 +41,11 @@ class Payload:
     covariance: FloatArray
     found: Dynamic
 
+    @property
+    def seen(self) -> bool:
+        """Is there a payload at all, beyond what noise makes of nothing?"""
+        return self.mass > self.found.statistics.quantile() * self.mass_error
+
 
 def identify_payload(
     dynamics: Dynamics,
@@ -67,7 +72,8 @@ def identify_payload(
     body = to_flange @ found.base_values[places]
     covariance = found.statistics.covariance[np.ix_(places, places)]
     covariance = to_flange @ covariance @ to_flange.T
-    if body[9] <= 0:
+    mass_error = float(np.sqrt(covariance[9, 9]))
+    if body[9] < -found.statistics.quantile() * mass_error:
         raise InputError(
             f"the payload's mass comes out as {body[9]:.3g} kg",
             remedy="Exchange the runs, if those with the payload were given first",
@@ -80,7 +86,7 @@ def identify_payload(
     bodily = float(np.linalg.eigvalsh(np.array(pseudo_inertia(body)))[0]) > 0
     return Payload(
         mass,
-        float(np.sqrt(covariance[9, 9])),
+        mass_error,
         centre,
         errors,
         inertia,

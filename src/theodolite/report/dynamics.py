@@ -133,6 +133,7 @@ def show_prediction(screen: Console, found: Prediction, what: str) -> None:
 def payload_data(found: Payload) -> dict[str, Any]:
     """A payload in the flange's frame."""
     return {
+        "seen": found.seen,
         "mass_kg": found.mass,
         "mass_stderr_kg": found.mass_error,
         "centre_m": found.centre.tolist(),
@@ -146,6 +147,11 @@ def payload_data(found: Payload) -> dict[str, Any]:
 def show_payload(screen: Console, found: Payload) -> None:
     width = found.found.statistics.quantile()
     screen.print(f"mass {found.mass:.3f} +- {width * found.mass_error:.3f} kg")
+    if not found.seen:
+        screen.print(
+            "[yellow]no payload is seen: its mass is within what noise makes of none[/yellow]"
+        )
+        return
     centre = ", ".join(
         f"{axis} {1e3 * value:.1f} +- {1e3 * width * error:.1f}"
         for axis, value, error in zip("xyz", found.centre, found.centre_errors, strict=True)

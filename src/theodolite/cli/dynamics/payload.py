@@ -73,5 +73,5 @@ def command(
     said = show_doubts(screen, [*before, *after], dynamics)
     if json:
         print_json(payload_data(found) | {"doubts": said})
-    if said:
+    if said or not found.seen:
         raise typer.Exit(1)
