@@ -205,7 +205,25 @@ def test_excite_with_what_cannot_be(theodolite) -> None:
         (("validate", "puma560", "fit.csv", "fit.csv"), "is not what"),
         (("excite", "puma560", "--out", "e.csv", "--velocity", "1,2"), "one number, or 6"),
         (("excite", "puma560", "--out", "e.csv", "--torque", "5"), "Add --parameters"),
-        (("excite", "puma560", "--out", "e.csv", "--duration", "0"), "more than 0"),
+        (("excite", "puma560", "--out", "e.csv", "--duration", "0"), "allowed: 0.1 to"),
+        (("excite", "puma560", "--out", "e.csv", "--duration", "nan"), "allowed: 0.1 to"),
+        (("excite", "puma560", "--out", "e.csv", "--rate", "1e9"), "--rate 1e+09"),
+        (("excite", "puma560", "--out", "e.csv", "--slow", "inf"), "--slow inf"),
+        (("excite", "puma560", "--out", "e.csv", "--keep-out", "0,0,0,-1"), "a radius above 0"),
+        (("excite", "puma560", "--out", "e.csv", "--plot", "e.csv"), "another output"),
+        (("excite", "puma560", "--out", "e.csv", "--tip", "hand"), "is for URDF files"),
+        (("identify", "puma560", "fit.csv", "--out", "fit.csv", "--force"), "already an input"),
+        (("identify", "puma560", "fit.csv", "--stribeck-speed", "nan"), "more than 0 rad/s"),
+        (("identify", "puma560", "fit.csv", "--gravity", "0,0,-1e300"), "as in 0,0,-9.81"),
+        (("identify", "puma560", "fit.csv", "--drive-gains", "0"), "none of them 0"),
+        (("identify", "puma560", "fit.csv", "--drive-gains", "1,1,1,1,1,1"), "no currents"),
+        (("identify", "puma560", "fit.csv", "--cutoff", "-1"), "above 0 and below half"),
+        (("identifiable", "puma560", "--by", "rules", "--model", "energy"), "need no samples"),
+        (
+            ("gains", "puma560", "fit.csv", "fit.csv", "--payload", "3,0,0,5,-1,0,0,-1,0,-1"),
+            "no body has this inertia",
+        ),
+        (("gains", "puma560", "fit.csv", "fit.csv", "--payload", "3,0,0,5"), "no currents"),
         (("gains", "puma560", "fit.csv", "fit.csv", "--payload", "heavy"), "4 or 10 numbers"),
         (("identifiable", "puma560", "--by", "eye"), "allowed: qr, svd, rules"),
     ],
@@ -249,6 +267,9 @@ def test_the_real_ur10e(theodolite, recordings: Path, robot: str, way: str, limi
         (lambda c: c.update({"speed": c["t_s"]}), "unknown column 'speed'"),
         (lambda c: [c.pop(f"tau{j}_Nm") for j in range(1, 7)], "neither torques nor currents"),
         (lambda c: c.update({k: v[:100] for k, v in c.items()}), "too short"),
+        (lambda c: c.update({"q1_deg": c["q1_rad"]}), "q1 is there twice"),
+        (lambda c: c.update({"qd1_m_s": c["q1_rad"]}), "joint 1 of 'puma560' has no unit 'm_s'"),
+        (lambda c: c.update({"tau1_Nm": 1e200 + c["t_s"]}), "its torques reach 1.0e+200"),
     ],
 )
 def test_bad_recordings_are_refused(theodolite, change, message: str) -> None:
@@ -267,6 +288,15 @@ def test_bad_recordings_are_refused(theodolite, change, message: str) -> None:
         ),
         (lambda c: c.update(tau4_Nm=-c["tau4_Nm"]), "the torque of joint 4 looks inverted"),
         (lambda c: c.update(q5_rad=0 * c["q5_rad"]), "joint 5 hardly moves"),
+        (lambda c: c.update(tau5_Nm=0 * c["q5_rad"]), "torque of joint 5 never changes"),
+        (
+            lambda c: c.update(q1_rad=c["q1_rad"] + 2 * np.pi * (c["t_s"] > 9)),
+            "s from the start: a whole turn. Unwrap or remove it",
+        ),
+        (
+            lambda c: c.update({f"q{j}_rad": 0.1 + 0 * c["t_s"] for j in range(1, 7)}),
+            "hardly moves",
+        ),
         (
             lambda c: c.update(tau1_Nm=np.random.default_rng(0).standard_normal(len(c["t_s"]))),
             "aliasing is likely",
@@ -278,3 +308,133 @@ def test_doubtful_recordings_are_said(theodolite, change, message: str) -> None:
     code, out, _ = theodolite("dynamics", "identify", "puma560", "bad.csv")
     assert code == 1
     assert message in " ".join(out.split())
+
+
+def saved(recording: Recording, name: str, **changed) -> None:
+    arrays = {"times": recording.times, "positions": recording.q, "torques": recording.torques}
+    arrays |= changed
+    np.savez(name, **{key: value for key, value in arrays.items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"times": None}, "has no 'times'"),
+        ({"times": np.zeros(())}, "shape ()"),
+        ({"positions": np.zeros(2000)}, "shape (2000,)"),
+        ({"torques": np.zeros((1999, 6))}, "shape (1999, 6)"),
+        ({"velocities": np.zeros((2000, 5))}, "shape (2000, 5)"),
+        ({"torques": np.full((2000, 6), np.nan)}, "'torques', row 1: not a finite number"),
+        ({"torques": np.zeros((2000, 6), dtype=complex)}, "not of real numbers"),
+        ({"torques": np.full((2000, 6), None)}, "is not a NumPy archive of numbers"),
+    ],
+)
+def test_bad_archives_are_refused(theodolite, changed, message: str) -> None:
+    saved(recorded(1)[1], "bad.npz", **changed)
+    code, _, errors = theodolite("dynamics", "identify", "puma560", "bad.npz")
+    assert code == 2
+    assert message in " ".join(errors.split())
+
+
+def test_archives_are_read(theodolite) -> None:
+    """Also with arrays that mean nothing, with currents, and not at all where they are broken."""
+    recording = recorded(1, noise=0.5)[1]
+    saved(recording, "good.npz", remark=np.array("by hand"))
+    assert theodolite("dynamics", "identify", "puma560", "good.npz")[0] == 0
+    saved(recording, "i.npz", torques=None, currents=recording.torques / GAINS)
+    gains = ("--drive-gains", ",".join(map(str, GAINS)))
+    assert theodolite("dynamics", "identify", "puma560", "i.npz", *gains)[0] == 0
+    Path("broken.npz").write_bytes(Path("good.npz").read_bytes()[:500])
+    Path("empty.npz").write_bytes(b"")
+    for name in ("broken.npz", "empty.npz"):
+        code, _, errors = theodolite("dynamics", "identify", "puma560", name)
+        assert code == 2
+        assert "is not a NumPy archive" in errors
+
+
+def test_parameters_belong_to_a_robot_and_its_frames(theodolite) -> None:
+    fit_and_check()
+    theodolite("dynamics", "identify", "puma560", "fit.csv", "--out", "p.json")
+    for verb in (
+        ("validate", "rx90", "p.json", "fit.csv"),
+        ("excite", "rx90", "--out", "e.csv", "--torque", "50", "--parameters", "p.json"),
+        ("identify", "rx90", "fit.csv", "--way", "ridge", "--prior", "p.json"),
+    ):
+        code, _, errors = theodolite("dynamics", *verb)
+        assert code == 2
+        assert "was identified for 'puma560', whose frames are not those of 'rx90'" in errors
+    content = json.loads(Path("p.json").read_text())
+    for spoilt in (
+        {"format": "other"},
+        {"stribeck_speed": "abc"},
+        {"parameters": content["parameters"][:5]},
+        {"parameters": [{"name": "XX1", "value": float("nan")}]},
+    ):
+        Path("bad.json").write_text(json.dumps(content | spoilt))
+        assert theodolite("dynamics", "validate", "puma560", "bad.json", "fit.csv")[0] == 2
+
+
+def test_gravity_and_cut_off_come_from_the_file(theodolite) -> None:
+    """A robot hung from the ceiling is validated so, without being told again."""
+    fit_and_check()
+    up = ("--gravity", "0,0,9.81")
+    theodolite("dynamics", "identify", "puma560", "fit.csv", "--out", "p.json", *up)
+    _, out, _ = theodolite("dynamics", "validate", "puma560", "p.json", "fit.csv", "--json")
+    _, same, _ = theodolite("dynamics", "validate", "puma560", "p.json", "fit.csv", "--json", *up)
+    assert out == same
+
+
+def test_a_known_payload_is_taken_into_account(theodolite) -> None:
+    truth = true_values(np.random.default_rng(0))
+    load = puma().payload(4.0, np.array([0.02, -0.05, 0.1]), np.diag([0.02, 0.03, 0.025]))
+    written(recorded(1, noise=0.5, truth=truth)[1], "fit.csv")
+    written(recorded(2, noise=0.5, truth=truth, load=load)[1], "loaded.csv")
+    theodolite("dynamics", "identify", "puma560", "fit.csv", "--out", "p.json")
+    arguments = ("dynamics", "validate", "puma560", "p.json", "loaded.csv", "--json")
+    _, without, _ = theodolite(*arguments)
+    code, carried, _ = theodolite(*arguments, "--payload", "4,20,-50,100,0.02,0,0,0.03,0,0.025")
+    assert code == 0
+    assert json.loads(carried)["error"] < 0.3 * json.loads(without)["error"]
+
+
+def test_a_device_is_not_replaced(theodolite) -> None:
+    fit_and_check()
+    code, _, errors = theodolite(
+        "dynamics", "identify", "puma560", "fit.csv", "--out", "/dev/null", "--force"
+    )
+    assert code == 2
+    assert "is no ordinary file" in errors
+    assert not Path("/dev/null").is_file()
+
+
+def test_motors_without_links_have_drives_too(theodolite) -> None:
+    """The legs of a Gough-Stewart platform change lengths of rods, and move no link."""
+    code, out, errors = theodolite("dynamics", "identifiable", "gough", "--friction", "--json")
+    assert code == 0, errors
+    names = json.loads(out)["identifiable"]
+    assert {"Iaq1", "fvq6", "fcq3", "offq2"} <= set(names)
+
+
+def test_fast_recordings_do_not_take_long(theodolite) -> None:
+    """10 kHz: what lies far above the cut-off is thinned out first, and the result is the same."""
+    truth = true_values(np.random.default_rng(0))
+    written(recorded(2, noise=0.5, truth=truth)[1], "check.csv")
+    errors = []
+    for rate in (100.0, 5000.0):
+        saved(recorded(1, noise=0.05 * np.sqrt(rate), rate=rate, truth=truth)[1], "fit.npz")
+        _, out, _ = theodolite(
+            "dynamics", "identify", "puma560", "fit.npz", "--check", "check.csv", "--json"
+        )
+        errors.append(json.loads(out)["checked_error"])
+    assert errors[1] == pytest.approx(errors[0], rel=0.3)
+
+
+def test_a_vertical_slide_has_nothing_to_regroup(theodolite) -> None:
+    Path("slide.urdf").write_text(
+        '<robot name="slide"><link name="base"/><link name="car"/><joint name="j" '
+        'type="prismatic"><parent link="base"/><child link="car"/><axis xyz="0 0 1"/>'
+        '<limit lower="0" upper="1"/></joint></robot>'
+    )
+    code, out, errors = theodolite("dynamics", "identifiable", "slide.urdf", "--json")
+    assert code == 0, errors
+    assert json.loads(out)["rank"] == 2

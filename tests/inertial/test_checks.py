@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tests.inertial.simulated import recorded
-from theodolite.inertial.checks import doubts, joint_fits, shifts
+from theodolite.inertial.checks import doubts, joint_fits, shifts, swapped_errors
+from theodolite.inertial.identify import Way, identify_dynamics
+from theodolite.inertial.prediction import prediction
 from theodolite.measure.filtering import filtered
 
 
@@ -15,7 +18,7 @@ def said(change) -> tuple[list[str], list[str]]:
     dynamics, recording, _ = recorded(3, noise=0.5)
     run = filtered(replace(recording, torques=change(recording.torques)))
     fits = joint_fits(dynamics, run)
-    return doubts(fits, dynamics.motor_names), shifts(dynamics, run, fits)
+    return doubts(dynamics, run, fits), shifts(dynamics, run, fits)
 
 
 def test_a_good_recording_is_not_doubted() -> None:
@@ -30,6 +33,19 @@ def test_exchanged_columns_are_named() -> None:
     assert len(said(lambda torques: np.roll(torques, 1, axis=1))[0]) == 6
 
 
+def test_all_joints_together_tell_exchanged_torques() -> None:
+    """The one pass for all exchanges gives what separate fits give."""
+    dynamics, recording, _ = recorded(3, noise=0.5)
+    run = filtered(recording)
+    errors = swapped_errors(dynamics, run)
+    for i, j in ((0, 0), (1, 2), (3, 5)):
+        order = list(range(6))
+        order[i], order[j] = order[j], order[i]
+        other = replace(run, torques=run.torques[:, order])
+        fit = prediction(identify_dynamics(dynamics, other, way=Way.ORDINARY), other)
+        assert errors[i, j] == pytest.approx(fit.error, rel=1e-6)
+
+
 def test_an_inverted_torque_is_named() -> None:
     (found,), _ = said(lambda torques: torques * np.array([1, 1, -1, 1, 1, 1]))
     assert "torque of joint 3 looks inverted" in found
@@ -40,7 +56,7 @@ def test_short_recordings_are_not_accused() -> None:
     for seed in range(6):
         dynamics, recording, _ = recorded(seed, noise=2.0, seconds=4.0)
         run = filtered(recording)
-        assert not doubts(joint_fits(dynamics, run), dynamics.motor_names)
+        assert not doubts(dynamics, run, joint_fits(dynamics, run))
 
 
 def test_shifted_torques_are_named_with_the_time() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ def test_the_ur10e(recordings: Path) -> None:
     bodies = consistent(weighted)
     assert is_consistent(bodies)
     assert prediction(bodies, unseen).error <= 0.051
-    assert not doubts(joint_fits(dynamics, fit), dynamics.motor_names)
+    assert not doubts(dynamics, fit, joint_fits(dynamics, fit))
 
 
 def test_the_ur10e_with_another_filter(recordings: Path) -> None:
@@ -70,3 +71,8 @@ def test_the_lwr4(recordings: Path) -> None:
     half = (whole.times[-1] - whole.times[0]) / 2
     fit, unseen = filtered(whole.part(0, half)), filtered(whole.part(half, 2 * half))
     assert prediction(identify_dynamics(dynamics, fit), unseen).error < 0.025
+    run = filtered(whole)
+    assert not doubts(dynamics, run, joint_fits(dynamics, run))
+    swapped = replace(run, torques=run.torques[:, [0, 3, 2, 1, 4, 5, 6]])
+    (words,) = doubts(dynamics, swapped, joint_fits(dynamics, swapped))
+    assert "joints 2 and 4 seem exchanged" in words

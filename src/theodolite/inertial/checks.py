@@ -3,7 +3,8 @@
 Every joint is fitted by itself: its row of the regressor against each recorded torque. A torque
 that another joint explains much better stands in the wrong column; friction that would drive a
 joint means a torque with the wrong sign; and a torque that its own rate of change explains better
-was recorded earlier or later than the positions.
+was recorded earlier or later than the positions. Slow motions leave a single joint too free to
+tell; there all joints are fitted together with two torques exchanged.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from theodolite.arrays import FloatArray
 from theodolite.identification.reduction import triangle
 from theodolite.identification.threads import single_thread
 from theodolite.inertial.identify import FRICTION
+from theodolite.inertial.linear import solve_linear
 from theodolite.measure.filtering import Run
 from theodolite.measure.torque import TorqueProblem
 from theodolite.model.tree import Tree
 
 #: A torque belongs to another joint if that leaves at most this part of the error.
 EXCHANGED = 0.5
+#: Only a fit that is off by this part is worth the question whether two torques are exchanged.
+NOTICED = 0.03
 #: Friction that gives this part of the power that a joint turns over is no rounding; and it must
 #: be negative by this many standard errors.
-DRIVEN, CERTAIN = 0.02, 4.0
+DRIVEN, CERTAIN = 0.1, 4.0
 #: Friction that reverses gradually looks like a delay of a sample or two, of the wrist more than
 #: of the arm. All torques are said to be shifted from this many samples on, if it removes this part
 #: of the squared error; one torque against the others, from this many on.
@@ -136,9 +140,56 @@ class _Fit:
         return float(np.linalg.norm(self.V.T @ (combination / self.scale) / self.s))
 
 
-def doubts(fits: JointFits, names: Sequence[str]) -> list[str]:
+def doubts(dynamics: Tree, run: Run, fits: JointFits) -> list[str]:
     """What the fits say against the recording, in words."""
-    return list(_exchanged(fits, names)) or list(_inverted(fits, names))
+    names = dynamics.motor_names
+    return (
+        list(_exchanged(fits, names))
+        or list(_exchanged_together(swapped_errors(dynamics, run), names))
+        or list(_inverted(fits, names))
+    )
+
+
+def swapped_errors(dynamics: Tree, run: Run) -> FloatArray:
+    """Relative error of all joints together with two torques exchanged, (motors, motors).
+
+    The diagonal is that of the torques as they are. With W = Q R, what the columns explain of
+    torques c put into joints m is the sum of ``R^-T W_m' tau_c``, so one pass serves all exchanges.
+    """
+    problem = TorqueProblem(dynamics, run, drives=FRICTION)
+    motors, measured = dynamics.motors, run.measured()
+    products = np.zeros((motors, len(problem.parameters), motors))
+    with single_thread():
+        for piece, rows in problem.pieces():
+            table = piece.thinning.thinned(problem.regressor(piece, piece.thinning.source(rows)))
+            products += np.einsum("cmn,nt->mct", table, measured[rows])
+        solution = solve_linear(problem)
+        base = solution.identifiability.base
+        columns = solution.reduction.R[:, base]
+        scale = np.linalg.norm(columns, axis=0)
+        R = np.asarray(np.linalg.qr(columns / scale, mode="r"))
+        explained = np.linalg.solve(R.T, products[:, base] / scale[:, None])
+    whole = float((measured**2).sum())
+    errors = np.empty((motors, motors))
+    for i in range(motors):
+        for j in range(motors):
+            order = list(range(motors))
+            order[i], order[j] = order[j], order[i]
+            seen = sum(explained[motor, :, torque] for motor, torque in enumerate(order))
+            left = whole - float(np.sum(np.square(seen)))
+            errors[i, j] = np.sqrt(max(left, 0.0) / max(whole, 1e-300))
+    return errors
+
+
+def _exchanged_together(errors: FloatArray, names: Sequence[str]) -> Iterator[str]:
+    i, j = np.unravel_index(int(np.argmin(errors)), errors.shape)
+    own = float(errors[0, 0])
+    if i != j and errors[i, j] < EXCHANGED * own and own > NOTICED:
+        yield (
+            f"the torques of joints {names[int(i)]} and {names[int(j)]} seem exchanged: as they "
+            f"are the error of the fit is {100 * own:.0f} %, exchanged {100 * errors[i, j]:.0f} %. "
+            "Check the order of the columns"
+        )
 
 
 def _exchanged(fits: JointFits, names: Sequence[str]) -> Iterator[str]:

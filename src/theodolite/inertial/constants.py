@@ -79,7 +79,8 @@ def _recognised(
         for parameter in robot.parameters
         if parameter.unit is Unit.METRE and parameter.group is Group.ARM and parameter.value != 0
     ]
-    if len(lengths) > MOST_LENGTHS or dynamics.coupling is not None:
+    nothing = not len(known.regrouped) or not known.rank
+    if nothing or len(lengths) > MOST_LENGTHS or dynamics.coupling is not None:
         return {}
     rng = np.random.default_rng(0)
     monomials: list[tuple[int, ...]] = [(), *((i,) for i in range(len(lengths)))]

@@ -16,6 +16,8 @@ from theodolite.model.tree import Tree
 
 #: Errors relative to the torque up to which a prediction is good, and up to which it is usable.
 GOOD, USABLE = 0.06, 0.15
+#: A prediction with this error is no better than none.
+WORSE_THAN_NONE = 1.0
 #: A joint is worse than the others if its error is this many times that of all.
 WORSE = 3.0
 #: An error on unseen data this many times that of the fit means that the fit learned its noise.
@@ -69,6 +71,16 @@ def predict(
 def prediction(found: Dynamic, runs: Run | Sequence[Run]) -> Prediction:
     """With identified parameters."""
     return predict(found.dynamics, runs, found.named(), found.problem.drives)
+
+
+def unexplained(fit: Prediction) -> list[str]:
+    """Joints whose torques a model would better leave alone, in words."""
+    return [
+        f"the torque of joint {joint + 1} is not explained: the model is off by "
+        f"{100 * error:.0f} % of it. Look at its columns, or add terms of friction"
+        for joint, error in enumerate(fit.joint_errors)
+        if not error < WORSE_THAN_NONE
+    ]
 
 
 def verdict(

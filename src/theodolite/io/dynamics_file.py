@@ -1,15 +1,17 @@
-"""Identified dynamics as JSON: parameters by name, with the drives they belong to."""
+"""Identified dynamics as JSON: parameters by name, with the frames and drives they are of."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from json import JSONDecodeError, dumps, loads
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from theodolite.errors import InputError
 from theodolite.io.writing import read_text, write_text
 from theodolite.model.drives import Drive
+from theodolite.model.tree import Tree
 
 FORMAT = "theodolite dynamics 1"
 
@@ -18,14 +20,28 @@ FORMAT = "theodolite dynamics 1"
 class DynamicsFile:
     """What such a file says."""
 
+    path: str
     robot: str
+    #: Of the links: parameters mean the same only in the same frames.
+    frames: str
     values: dict[str, float]
     drives: tuple[Drive, ...]
-    consistent: bool
     stribeck_speed: float
     #: m/s2 in the world, and the cut-off of the fit, Hz.
     gravity: tuple[float, float, float]
     cutoff: float
+
+    def check(self, dynamics: Tree, robot: str) -> None:
+        """Refuse parameters of another robot, or of the same in other frames."""
+        if self.frames != dynamics.frames:
+            raise InputError(
+                f"was identified for '{self.robot}', whose frames are not those of '{robot}'",
+                where=self.path,
+                remedy="Give the robot file that it was identified with",
+            )
+        missing = [name for name in dynamics.names(self.drives) if name not in self.values]
+        if missing:
+            raise InputError(f"lacks {', '.join(missing[:5])}", where=self.path)
 
 
 def write_dynamics(path: Path, content: dict[str, Any], *, force: bool = False) -> None:
@@ -37,17 +53,24 @@ def read_dynamics(path: Path) -> DynamicsFile:
     """Read it again."""
     try:
         content = loads(read_text(path))
+        if content["format"] != FORMAT:
+            raise ValueError(content["format"])
         x, y, z = content["gravity"]
-        return DynamicsFile(
+        found = DynamicsFile(
+            str(path),
             str(content["robot"]),
-            {entry["name"]: float(entry["value"]) for entry in content["parameters"]},
+            str(content["frames"]),
+            {str(entry["name"]): float(entry["value"]) for entry in content["parameters"]},
             tuple(Drive(symbol) for symbol in content["drives"]),
-            bool(content["consistent"]),
             float(content["stribeck_speed"]),
             (float(x), float(y), float(z)),
             float(content["cutoff_hz"]),
         )
-    except (JSONDecodeError, KeyError, TypeError, ValueError) as error:
+    except (JSONDecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(
             "is not what 'theodolite dynamics identify --out' writes", where=str(path)
         ) from error
+    wrong = [name for name, value in found.values.items() if not isfinite(value)]
+    if wrong:
+        raise InputError(f"{wrong[0]} is no finite number", where=str(path))
+    return found

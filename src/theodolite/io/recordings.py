@@ -2,12 +2,14 @@
 
 | columns | what |
 |---|---|
-| ``t_s`` | time |
+| ``t_s`` (or ``t_ms``, ``t_us``) | time |
 | ``q1_rad`` ... or ``q1_deg``, ``q1_m``, ``q1_mm`` | joint positions |
 | ``qd1_rad_s`` ..., ``qdd1_rad_s2`` ... | velocities and accelerations, if recorded |
-| ``tau1_Nm`` ... | torques, or ``i1_A`` ... currents, to be multiplied by drive gains |
+| ``tau1_Nm`` ... | torques (``N`` where the joint slides), or |
+| ``i1_A`` ... | currents, to be multiplied by drive gains |
 
-An archive (``.npz``) has ``times positions torques`` and perhaps ``velocities accelerations``.
+An archive (``.npz``) has ``times positions torques``, or ``currents`` instead of ``torques``, and
+perhaps ``velocities accelerations``; all in SI units.
 """
 
 from __future__ import annotations
@@ -21,21 +23,25 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.io.tables import read_table
-from theodolite.io.units import ANGLES, LENGTHS
+from theodolite.io.units import joint_units
 from theodolite.measure.recording import Recording
+from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 
 _COLUMN = re.compile(r"(qdd|qd|q|tau|i)(\d+)_(\w+)$")
-_RATES = {"rad_s": 1.0, "deg_s": np.pi / 180, "m_s": 1.0, "mm_s": 1e-3}
-_CHANGES = {f"{unit}2": factor for unit, factor in _RATES.items()}
-_UNITS: dict[str, dict[str, float]] = {
-    "q": {**ANGLES, **LENGTHS},
-    "qd": _RATES,
-    "qdd": _CHANGES,
-    "tau": {"Nm": 1.0, "mNm": 1e-3, "N": 1.0},
-    "i": {"A": 1.0, "mA": 1e-3},
-}
+_TIMES = {"t_s": 1.0, "t_ms": 1e-3, "t_us": 1e-6}
 ALLOWED = "t_s, q1_rad ..., qd1_rad_s ..., qdd1_rad_s2 ..., tau1_Nm ... or i1_A ..."
+#: Numbers larger than this are no torques, positions or times.
+LARGEST = 1e12
+#: Arrays of an archive, with how many dimensions they have.
+_ARRAYS = {
+    "times": 1,
+    "positions": 2,
+    "velocities": 2,
+    "accelerations": 2,
+    "torques": 2,
+    "currents": 2,
+}
 
 
 def read_recording(
@@ -45,56 +51,108 @@ def read_recording(
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     drive_gains: FloatArray | None = None,
+    from_currents: bool = False,
 ) -> Recording:
-    """Times, joints and torques from a file."""
+    """Times, joints and torques from a file.
+
+    With ``drive_gains`` torques are the currents times them; with ``from_currents`` nothing else
+    will do.
+    """
     path = Path(path)
-    if path.suffix == ".npz":
-        return _archive(path, robot)
-    table = read_table(path, columns, ignore)
-    found: dict[str, dict[int, FloatArray]] = {kind: {} for kind in _UNITS}
-    times: FloatArray | None = None
-    for number, name in enumerate(table.columns):
-        values = table.values[:, number]
-        if name == "t_s":
-            times = values
-            continue
-        match = _COLUMN.match(name)
-        if match is None or match.group(3) not in _UNITS[match.group(1)]:
-            raise InputError(
-                f"unknown column '{name}'", where=str(path), allowed=ALLOWED,
-                remedy=f"Add --ignore {name}",
-            )  # fmt: skip
-        joint = int(match.group(2))
-        if not 1 <= joint <= robot.joints:
-            raise InputError(
-                f"column '{name}': robot '{robot.name}' has {robot.joints} joints",
-                where=str(path),
-                remedy="The file may be of another robot",
-            )
-        found[match.group(1)][joint] = values * _UNITS[match.group(1)][match.group(3)]
-    if times is None:
+    if path.suffix.lower() == ".npz":
+        tables = _archive(path, robot)
+    else:
+        tables = _columns(path, robot, columns, ignore)
+    if "times" not in tables:
         raise InputError("column t_s is missing", where=str(path))
-    q = _whole(found["q"], "q", robot, path, "rad")
-    if q is None:
+    if "positions" not in tables:
         raise InputError("has no joint positions", where=str(path), allowed=ALLOWED)
-    torques = _whole(found["tau"], "tau", robot, path, "Nm")
-    if torques is None:
-        torques = _from_currents(_whole(found["i"], "i", robot, path, "A"), drive_gains, path)
+    for name, table in tables.items():
+        if np.abs(table).max(initial=0.0) > LARGEST:
+            raise InputError(
+                f"its {name} reach {np.abs(table).max():.1e}", where=str(path),
+                allowed=f"at most {LARGEST:.0e}", remedy="Check the file and its units",
+            )  # fmt: skip
     return Recording(
-        times,
-        q,
-        torques,
-        _whole(found["qd"], "qd", robot, path, "rad_s"),
-        _whole(found["qdd"], "qdd", robot, path, "rad_s2"),
+        tables["times"],
+        tables["positions"],
+        _torques(tables, drive_gains, path, from_currents=from_currents),
+        tables.get("velocities"),
+        tables.get("accelerations"),
         str(path),
     )
 
 
+def _columns(
+    path: Path, robot: Machine, columns: Sequence[str] | None, ignore: Sequence[str]
+) -> dict[str, FloatArray]:
+    """The tables of a CSV file, by what they are."""
+    table = read_table(path, columns, ignore)
+    kinds = {
+        "q": ("positions", "rad"),
+        "qd": ("velocities", "rad_s"),
+        "qdd": ("accelerations", "rad_s2"),
+        "tau": ("torques", "Nm"),
+        "i": ("currents", "A"),
+    }
+    found: dict[str, dict[int, FloatArray]] = {kind: {} for kind in kinds}
+    tables: dict[str, FloatArray] = {}
+    for number, name in enumerate(table.columns):
+        values = table.values[:, number]
+        if name in _TIMES:
+            if "times" in tables:
+                raise InputError("has two columns of times", where=str(path))
+            tables["times"] = values * _TIMES[name]
+            continue
+        kind, joint, factor = _meaning(name, robot, path)
+        if joint in found[kind]:
+            raise InputError(f"column '{name}': {kind}{joint} is there twice", where=str(path))
+        found[kind][joint] = values * factor
+    for kind, (what, unit) in kinds.items():
+        if found[kind]:
+            tables[what] = _whole(found[kind], kind, robot, path, unit)
+    return tables
+
+
+def _meaning(name: str, robot: Machine, path: Path) -> tuple[str, int, float]:
+    """Kind, joint and factor of a column."""
+    match = _COLUMN.match(name)
+    if match is None:
+        raise InputError(
+            f"unknown column '{name}'", where=str(path), allowed=ALLOWED,
+            remedy=f"Add --ignore {name}",
+        )  # fmt: skip
+    kind, joint, unit = match.group(1), int(match.group(2)), match.group(3)
+    if not 1 <= joint <= robot.joints:
+        raise InputError(
+            f"column '{name}': robot '{robot.name}' has {robot.joints} joints",
+            where=str(path),
+            remedy="The file may be of another robot",
+        )
+    allowed = _units(kind, robot.joint_types[joint - 1])
+    if unit not in allowed:
+        raise InputError(
+            f"column '{name}': joint {joint} of '{robot.name}' has no unit '{unit}'",
+            where=str(path),
+            allowed=[f"{kind}{joint}_{unit}" for unit in allowed],
+        )
+    return kind, joint, allowed[unit]
+
+
+def _units(kind: str, joint: Joint) -> dict[str, float]:
+    """The units that a column of a joint may have."""
+    if kind == "tau":
+        return {"Nm": 1.0, "mNm": 1e-3} if joint is Joint.REVOLUTE else {"N": 1.0}
+    if kind == "i":
+        return {"A": 1.0, "mA": 1e-3}
+    suffix = {"q": "", "qd": "_s", "qdd": "_s2"}[kind]
+    return {unit + suffix: factor for unit, factor in joint_units(joint).items()}
+
+
 def _whole(
     columns: dict[int, FloatArray], kind: str, robot: Machine, path: Path, unit: str
-) -> FloatArray | None:
-    if not columns:
-        return None
+) -> FloatArray:
+    """One column for each joint, or the first that is missing."""
     missing = [joint for joint in range(1, robot.joints + 1) if joint not in columns]
     if missing:
         raise InputError(
@@ -105,8 +163,18 @@ def _whole(
     return np.column_stack([columns[joint] for joint in range(1, robot.joints + 1)])
 
 
-def _from_currents(currents: FloatArray | None, gains: FloatArray | None, path: Path) -> FloatArray:
+def _torques(
+    tables: dict[str, FloatArray], gains: FloatArray | None, path: Path, *, from_currents: bool
+) -> FloatArray:
+    currents = tables.get("currents")
+    if gains is None and not from_currents and "torques" in tables:
+        return tables["torques"]
     if currents is None:
+        if "torques" in tables:
+            raise InputError(
+                "has torques, and no currents", where=str(path),
+                remedy="Drive gains are for currents: i1_A ..., or 'currents' in an archive",
+            )  # fmt: skip
         raise InputError(
             "has neither torques nor currents", where=str(path), allowed="tau1_Nm ... or i1_A ..."
         )
@@ -120,25 +188,39 @@ def _from_currents(currents: FloatArray | None, gains: FloatArray | None, path: 
     return currents * gains
 
 
-def _archive(path: Path, robot: Machine) -> Recording:
+def _archive(path: Path, robot: Machine) -> dict[str, FloatArray]:
+    """The arrays of a NumPy archive that mean something."""
+    from zipfile import BadZipFile
+
+    found: dict[str, FloatArray] = {}
     try:
-        content = np.load(path)
-        tables = {name: np.asarray(content[name], dtype=np.float64) for name in content.files}
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {error}", where=str(path)) from error
-    for name in ("times", "positions", "torques"):
-        if name not in tables:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
+            for name in content.files:
+                if name in _ARRAYS:
+                    found[name] = content[name]
+    except FileNotFoundError as error:
+        raise InputError("there is no such file", where=str(path)) from error
+    except (OSError, ValueError, EOFError, BadZipFile, AttributeError, TypeError) as error:
+        raise InputError("is not a NumPy archive of numbers", where=str(path)) from error
+    for name in ("times", "positions"):
+        if name not in found:
             raise InputError(f"has no '{name}'", where=str(path), allowed="times positions torques")
-    if tables["positions"].shape[1] != robot.joints:
-        raise InputError(
-            f"has {tables['positions'].shape[1]} joints, robot '{robot.name}' {robot.joints}",
-            where=str(path),
-        )
-    return Recording(
-        tables["times"],
-        tables["positions"],
-        tables["torques"],
-        tables.get("velocities"),
-        tables.get("accelerations"),
-        str(path),
-    )
+    rows = found["times"].shape[0] if found["times"].ndim else 0
+    for name, array in found.items():
+        shape = (rows,) if _ARRAYS[name] == 1 else (rows, robot.joints)
+        if array.shape != shape:
+            raise InputError(
+                f"'{name}' has the shape {array.shape}, for {rows} times and the {robot.joints} "
+                f"joints of '{robot.name}'",
+                where=str(path),
+                allowed=f"{shape}",
+            )
+        if not np.issubdtype(array.dtype, np.integer) and array.dtype.kind != "f":
+            raise InputError(f"'{name}' is not of real numbers", where=str(path))
+        if not np.isfinite(array).all():
+            row = int(np.argwhere(~np.isfinite(array))[0][0]) + 1
+            raise InputError(
+                f"'{name}', row {row}: not a finite number", where=str(path),
+                remedy="Remove the row",
+            )  # fmt: skip
+    return {name: np.asarray(array, dtype=np.float64) for name, array in found.items()}

@@ -148,15 +148,20 @@ class _Table:
                 start += 1
             if start == len(lines):
                 raise InputError("is empty", where=str(path))
-            columns = header(lines[start], path, start + 1)
-            if all(_is_number(name) for name in columns):
+            if all(_is_number(cell) for cell in lines[start].split(",")):
                 raise InputError(
                     "has no header",
                     where=str(path),
                     remedy="Add a first line of column names, or give them with --columns",
                 )
+            columns = header(lines[start], path, start + 1)
             start += 1
         names = tuple(columns)
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(f"--columns: '{twice[0]}' appears twice", where=str(path))
+        if not set(names) - set(ignore):
+            raise InputError("has no columns that are not ignored", where=str(path))
         keep = [number for number, name in enumerate(names) if name not in ignore]
         values, numbers = _numbers(lines[start:], start + 1, names, keep, path)
         if not len(values):

@@ -52,17 +52,9 @@ def write_inertias(
     force: bool = False,
 ) -> list[str]:
     """The same URDF with identified bodies; gives the names of the links that were changed."""
-    joints, chain = read_joints(parsed(source), source, tip)
+    joints, chain = check_bodies(source, tip=tip)
     written: dict[str, FloatArray | None] = {}
     for number, joint in enumerate(_moving(chain), start=1):
-        branch = _moving_branch(joint.child, joints, chain)
-        if branch is not None:
-            raise InputError(
-                f"link '{joint.child}' also carries joint '{branch}', which is not part of the "
-                "chain; what was identified is both together",
-                where=str(source),
-                remedy="Fix that joint in a copy of the URDF",
-            )
         ours = np.array([values[f"{symbol}{number}"] for symbol in INERTIAL])
         body = moving(aligning(joint.axis), np.zeros(3)) @ ours
         if np.linalg.eigvalsh(np.array(pseudo_inertia(body)))[0] <= 0:
@@ -74,6 +66,26 @@ def write_inertias(
         written[joint.child] = body
     write_text(target, _replaced(read_text(source), written), force=force)
     return list(written)
+
+
+def check_bodies(source: Path, *, tip: str | None) -> tuple[list[UrdfJoint], list[UrdfJoint]]:
+    """Refuse a URDF whose links cannot be given identified bodies; its joints, all and chain."""
+    tree = parsed(source)
+    joints, chain = read_joints(tree, source, tip)
+    names = [str(link.get("name")) for link in tree.findall("link")]
+    for joint in _moving(chain):
+        if names.count(joint.child) != 1:
+            count = "no link" if joint.child not in names else "several links"
+            raise InputError(f"has {count} '{joint.child}'", where=str(source))
+        branch = _moving_branch(joint.child, joints, chain)
+        if branch is not None:
+            raise InputError(
+                f"link '{joint.child}' also carries joint '{branch}', which is not part of the "
+                "chain; what was identified is both together",
+                where=str(source),
+                remedy="Fix that joint in a copy of the URDF",
+            )
+    return joints, chain
 
 
 def _replaced(text: str, bodies: Mapping[str, FloatArray | None]) -> str:

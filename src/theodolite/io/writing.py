@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from theodolite.errors import InputError
@@ -13,6 +14,8 @@ def check_writable(path: Path, *, force: bool) -> None:
     """Refuse, before any work is done, an output that exists or has nowhere to go."""
     if exists(path) and path.is_dir():
         raise InputError("is a folder, not a file", where=str(path))
+    if exists(path) and not path.is_file():
+        raise InputError("is no ordinary file", where=str(path))
     if os.path.lexists(path) and not force:
         raise InputError(
             "exists already", where=str(path), remedy="Choose another name or add --force"
@@ -21,6 +24,22 @@ def check_writable(path: Path, *, force: bool) -> None:
         raise InputError("its folder does not exist", where=str(path), remedy="Make it first")
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise InputError("its folder cannot be written to", where=str(path))
+
+
+def check_outputs(
+    paths: Iterable[Path | None], *, force: bool, inputs: Iterable[Path] = ()
+) -> None:
+    """The same for several outputs, no two of which are one file, nor an input."""
+    taken = [path.resolve() for path in inputs]
+    for path in paths:
+        if path is None:
+            continue
+        check_writable(path, force=force)
+        if path.resolve() in taken:
+            raise InputError(
+                "is already an input or another output", where=str(path), remedy="Choose another"
+            )
+        taken.append(path.resolve())
 
 
 def exists(path: Path) -> bool:

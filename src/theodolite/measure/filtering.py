@@ -31,6 +31,8 @@ ORDER = 4
 SLOWEST = 3.0
 #: Periods of the cut-off that are left out at both ends; the second low-pass takes two more.
 EDGE = 3.0
+#: Samples per period of the cut-off beyond which the regressor is not filled.
+FINEST = 25.0
 #: A recording shorter than this many periods of the cut-off cannot be filtered.
 FEWEST_PERIODS = 10
 
@@ -122,7 +124,7 @@ def filtered_parts(
 
 def filtered(recording: Recording, *, cutoff: float | None = None, loaded: bool = False) -> Run:
     """Resampled, low-passed and differentiated, with the low-pass for both sides of the model."""
-    from scipy.signal import butter, filtfilt
+    from scipy.signal import butter, decimate, filtfilt
 
     if len(recording.gaps):
         raise InputError(
@@ -137,13 +139,14 @@ def filtered(recording: Recording, *, cutoff: float | None = None, loaded: bool 
     if not 0 < frequency < 0.5 * rate:
         raise InputError(
             f"a cut-off of {frequency:g} Hz", where=recording.name,
-            allowed=f"below half of the {rate:.0f} samples per second",
+            allowed=f"above 0 and below half of the {rate:.3g} samples per second",
+            remedy="Give another --cutoff, or check the unit of the times",
         )  # fmt: skip
     if len(even.q) < FEWEST_PERIODS * rate / frequency:
         raise InputError(
             f"{len(even.q) / rate:.1f} s are too short", where=recording.name,
             allowed=f"at least {FEWEST_PERIODS / frequency:.1f} s at this cut-off",
-            remedy="Record for longer",
+            remedy="Record for longer, or raise --cutoff",
         )  # fmt: skip
     b, a = butter(ORDER, frequency / (rate / 2))
 
@@ -153,6 +156,13 @@ def filtered(recording: Recording, *, cutoff: float | None = None, loaded: bool 
     q = smooth(even.q)
     qd = np.gradient(q, 1.0 / rate, axis=0) if even.qd is None else smooth(even.qd)
     qdd = np.gradient(qd, 1.0 / rate, axis=0) if even.qdd is None else smooth(even.qdd)
+    torques = even.torques
+    coarser = int(rate / (FINEST * frequency))
+    if coarser > 1:
+        # Far above the cut-off there is nothing to be had from more samples.
+        torques = np.asarray(decimate(torques, coarser, ftype="fir", axis=0))
+        q, qd, qdd = q[::coarser], qd[::coarser], qdd[::coarser]
+        rate = rate / coarser
     thinning = Thinning.below(frequency, rate)
     # Filters and differences are wrong at the ends.
     edge = int(np.ceil(EDGE * rate / frequency))
@@ -160,7 +170,7 @@ def filtered(recording: Recording, *, cutoff: float | None = None, loaded: bool 
     thinning.check(len(q) - 2 * edge, recording.name)
     return Run(
         State(q, qd, qdd)[keep],
-        even.torques[keep],
+        torques[keep],
         rate,
         thinning,
         loaded,

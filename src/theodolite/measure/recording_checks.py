@@ -11,6 +11,10 @@ from theodolite.measure.recording import Recording
 
 #: A joint that moves less than this does not show its parameters (radians, metres).
 STILL = 1e-2
+#: Positions do not change by more than this from one row to the next (radians, metres).
+JUMP = 0.5
+#: A torque that changes by less than this part of the largest never changes.
+DEAD = 1e-9
 #: Part of the torque's energy near the highest frequency at which aliasing is likely.
 ALIASED = 0.05
 #: Part of the movement's energy that counts, the reserve that a low-pass needs above it, and the
@@ -30,6 +34,8 @@ def doubts_about(recording: Recording) -> list[str]:
     """All of them."""
     return [
         *_still(recording),
+        *_jumps(recording),
+        *_dead(recording),
         *_slow(recording),
         *_aliasing(recording),
         *_units(recording),
@@ -63,6 +69,26 @@ def _slow(recording: Recording) -> Iterator[str]:
             f"second: aliasing is likely. Record faster, {RESERVE * inside / HIGHEST_PART:.0f} Hz "
             "or more"
         )
+
+
+def _jumps(recording: Recording) -> Iterator[str]:
+    """Positions that change faster than any joint does."""
+    steps = np.abs(np.diff(recording.q, axis=0))
+    for joint in np.flatnonzero((steps > JUMP).any(axis=0)):
+        row = int(np.argmax(steps[:, joint] > JUMP))
+        size = float(steps[row, joint])
+        turn = ": a whole turn" if abs(size - 2 * np.pi) < JUMP else ""
+        yield (
+            f"the position of joint {joint + 1} jumps by {size:.2f} rad, "
+            f"{recording.times[row] - recording.times[0]:.2f} s from the start{turn}. Unwrap or "
+            "remove it"
+        )
+
+
+def _dead(recording: Recording) -> Iterator[str]:
+    spans = np.ptp(recording.torques, axis=0)
+    for joint in np.flatnonzero(spans <= DEAD * np.abs(recording.torques).max(initial=0.0)):
+        yield f"the torque of joint {joint + 1} never changes: its column is dead, or of another"
 
 
 def gap_notes(recording: Recording) -> list[str]:

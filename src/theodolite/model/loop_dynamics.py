@@ -70,7 +70,8 @@ class LoopDynamics(Tree):
         guess = state.q[:, self.motors :]
         if not guess.shape[1]:
             guess = mechanism.assembled(measured)[0][:, self.motors :]
-        passive = mechanism.close(mechanism.values, measured, guess)[0]
+        passive, gap = mechanism.close(mechanism.values, measured, guess)
+        mechanism.check_closed(gap)
         q = np.concatenate([measured, passive], axis=1)
         follow = self._follow(q)
         qd = np.einsum("nij,nj->ni", follow, state.qd)

@@ -162,12 +162,13 @@ class Mechanism(Linkage):
         passive = guess
         if self.passive:
             passive, gap = self.close(values, active, guess)
-            self._check_closed(gap)
+            self.check_closed(gap)
         joints = np.concatenate([active, passive], axis=1)
         tip = self.tool_chain.motion(values, self.basis(joints))
         return LoopMotion(tip, self.gap(values, joints), passive)
 
-    def _check_closed(self, gap: FloatArray) -> None:
+    def check_closed(self, gap: FloatArray) -> None:
+        """Raise where gaps remain."""
         open_ = np.flatnonzero(~(gap <= closing.CLOSED))
         if len(open_):
             raise InfeasibleError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from hashlib import sha256
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from theodolite.model.inertia import INERTIAL
 from theodolite.model.link_motion import Link, LinkMotion
 
 ROTORS = (Drive.ROTOR,)
+#: Decimals of metres and rotations to which frames are the same.
+FRAME_DIGITS = 6
 
 
 class Tree:
@@ -58,6 +61,24 @@ class Tree:
                 first.setdefault(link.joint, number)
         return {number: motor for motor, number in first.items()}
 
+    @cached_property
+    def _bare(self) -> list[int]:
+        """Motors that move no link, as those that change the length of a rod; they come last."""
+        driven = set(self._driven.values())
+        return [motor for motor in range(self.motors) if motor not in driven]
+
+    @cached_property
+    def frames(self) -> str:
+        """A short name of where all links are: parameters mean the same only in the same frames."""
+        content = sha256()
+        for link in self.links:
+            numbers = np.concatenate(
+                [np.ravel(part) for part in (link.rotation, link.position, link.after_rotation,
+                 link.after_position, [link.offset, link.sign, link.axis, link.joint, link.parent])]
+            )  # fmt: skip
+            content.update(np.round(numbers, FRAME_DIGITS).tobytes() + str(link.name).encode())
+        return content.hexdigest()[:16]
+
     def columns(self, drives: Sequence[Drive] = ROTORS) -> list[tuple[str, str]]:
         """Symbol and suffix of every column: ``XX 1 ... M 1, Ia 1, XX 2 ...``."""
         found = []
@@ -66,6 +87,7 @@ class Tree:
                 found += [(symbol, link.name) for symbol in INERTIAL]
             if number in self._driven:
                 found += [(drive.value, self.motor_names[self._driven[number]]) for drive in drives]
+        found += [(drive.value, self.motor_names[m]) for m in self._bare for drive in drives]
         return found
 
     def names(self, drives: Sequence[Drive] = ROTORS) -> list[str]:
@@ -107,6 +129,10 @@ class Tree:
                 for drive in drives:
                     table[first, motor] = drive_torque(drive, state, motor, self.stribeck_speed)
                     first += 1
+        for motor in self._bare:
+            for drive in drives:
+                table[first, motor] = drive_torque(drive, state, motor, self.stribeck_speed)
+                first += 1
         return table
 
     def _spread(
@@ -136,6 +162,12 @@ class Tree:
                     if stored is not None:
                         table[first] = stored
                     first += 1
+        for motor in self._bare:
+            for drive in drives:
+                stored = drive_energy(drive, state, motor)
+                if stored is not None:
+                    table[first] = stored
+                first += 1
         return table
 
     def origins(self, state: State) -> list[FloatArray]:

@@ -25,6 +25,17 @@ def prediction_data(found: Prediction) -> dict[str, Any]:
     }
 
 
+def fit_data(fit: Prediction, judged: Prediction | None) -> dict[str, Any]:
+    """Errors of the fit, and on another recording where there is one."""
+    data = prediction_data(fit)
+    data.pop("rows")
+    return data | {
+        "checked": None if judged is None else prediction_data(judged),
+        "checked_error": None if judged is None else judged.error,
+        "checked_error_joints": None if judged is None else list(judged.joint_errors),
+    }
+
+
 def dynamic_data(found: Dynamic, robot: str, way: str, relations: Sequence[str]) -> dict[str, Any]:
     """What was identified: enough to predict torques with it again."""
     known = found.identifiability
@@ -37,6 +48,7 @@ def dynamic_data(found: Dynamic, robot: str, way: str, relations: Sequence[str])
     base = dict(zip(known.base.tolist(), found.base_values.tolist(), strict=True))
     return {
         "robot": robot,
+        "frames": found.dynamics.frames,
         "way": way,
         "status": found.solution.status.name.lower(),
         "consistent": found.consistent,

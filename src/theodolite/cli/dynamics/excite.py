@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from theodolite.model.loop_dynamics import LoopDynamics
 
 NAME = "excite"
+#: A file with more rows than this is nobody's wish.
+MOST_ROWS = 1e6
+#: Beyond this condition number a motion shows some parameters hardly at all.
+POOR = 1e4
 
 
 def command(
@@ -90,24 +94,33 @@ def command(
     from theodolite.errors import InputError
     from theodolite.io.dynamics_file import read_dynamics
     from theodolite.io.trajectories import write_trajectory
-    from theodolite.io.writing import check_writable
+    from theodolite.io.writing import check_outputs
+    from theodolite.model.conventions import Joint
     from theodolite.report.dynamics import excitation_data, show_excitation
     from theodolite.report.plots import check_picture, trajectory_curves
 
     kinds = [member.value for member in Criterion]
     if criterion not in kinds:
         raise InputError(f"--criterion {criterion}", allowed=kinds)
-    for name, value in (("duration", duration), ("rate", rate), ("slow-speed", slow_speed)):
-        if not value > 0:
-            raise InputError(f"--{name} {value:g}", allowed="more than 0")
-    check_writable(out, force=force)
+    for name, value, low, high in (
+        ("duration", duration, 0.1, 1e4),
+        ("slow", slow, 0.0, 1e4),
+        ("slow-speed", slow_speed, 1e-3, 1.0),
+        ("radius", radius, 0.0, 1e4),
+        ("floor", floor or 0.0, -1e6, 1e6),
+        ("rate", rate, 1.0, MOST_ROWS / max(duration + slow, 1.0)),
+    ):
+        if not low <= value <= high:
+            raise InputError(f"--{name} {value:g}", allowed=f"{low:g} to {high:g}")
+    check_outputs([out, plot], force=force)
     if plot is not None:
-        check_writable(plot, force=force)
         check_picture(plot)
     given = None if parameters is None else read_dynamics(parameters)
     if gravity is None and given is not None:
         gravity = ",".join(map(repr, given.gravity))
     dynamics = dynamics_of(robot, gravity, tip, 0.1 if given is None else given.stribeck_speed)
+    if given is not None:
+        given.check(dynamics, dynamics.robot.name)
     motors = dynamics.motors
     allowed = f"one number, or {motors}"
     limits = _limits(
@@ -131,10 +144,7 @@ def command(
             progress=told,
         )
     times, state = found.trajectory.sampled(rate)
-    revolute = [
-        next(link.revolute for link in dynamics.links if link.joint == motor)
-        for motor in range(motors)
-    ]
+    revolute = [kind is Joint.REVOLUTE for kind in dynamics.robot.joint_types]
     screen = console(json=json)
     show_excitation(screen, found)
     if not found.within_limits:
@@ -145,12 +155,16 @@ def command(
     else:
         write_trajectory(out, times, state, revolute, force=force)
         screen.print(f"wrote {out}: {len(times)} rows at {rate:g} Hz", markup=False)
+        if found.condition_number > POOR:
+            screen.print(
+                "[yellow]some parameters hardly show: allow more speed, or more time[/yellow]"
+            )
         if plot is not None:
             trajectory_curves(plot, times, state, limits, f"{dynamics.robot.name}: exciting motion")
             screen.print(f"wrote {plot}", markup=False)
     if json:
         print_json(excitation_data(found))
-    if not found.within_limits:
+    if not found.within_limits or found.condition_number > POOR:
         raise typer.Exit(1)
 
 
@@ -187,18 +201,23 @@ def _torque_limit(
     highest = number_list(
         torque, "--torque", motors, f"one number, or {motors}, Nm", one_for_all=True
     )
+    if not (highest > 0).all():
+        raise InputError(f"--torque {torque!r}", allowed="more than 0 Nm")
     values = np.array([given.values.get(name, 0.0) for name in dynamics.names(given.drives)])
     return TorqueLimit(highest, values, given.drives)
 
 
 def _surroundings(floor: float | None, keep_out: list[str], radius: float) -> Surroundings | None:
     from theodolite.design.limits import Surroundings
+    from theodolite.errors import InputError
 
     if floor is None and not keep_out:
         return None
     spheres = []
     for text in keep_out:
         x, y, z, r = 1e-3 * number_list(text, "--keep-out", 4, "four numbers x,y,z,r, mm")
+        if not r > 0:
+            raise InputError(f"--keep-out {text!r}", allowed="a radius above 0 mm")
         spheres.append((float(x), float(y), float(z), float(r)))
     return Surroundings(1e-3 * radius, None if floor is None else 1e-3 * floor, tuple(spheres))
 

@@ -44,7 +44,7 @@ def command(
         str, typer.Option(help="qr, svd, or the closed-form rules for trees: rules.")
     ] = "qr",
     model: Annotated[
-        str, typer.Option(help="Samples of torque, of torque at rest, or of energy.")
+        str, typer.Option(help="Samples of torque, of torque without velocities (rest), of energy.")
     ] = "torque",
     gravity: GravityOption = None,
     tip: TipOption = None,
@@ -60,6 +60,8 @@ def command(
         raise InputError(f"--by {by}", allowed=BY)
     if model not in MODELS:
         raise InputError(f"--model {model}", allowed=MODELS)
+    if by == "rules" and model != "torque":
+        raise InputError(f"--by rules with --model {model}: rules need no samples")
     dynamics = dynamics_of(robot, gravity, tip)
     drives = drives_from(DEFAULT_FRICTION if friction else "none", rotors=rotors)
     known = _known(dynamics, drives, by, model, seed)

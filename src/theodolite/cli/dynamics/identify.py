@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from theodolite.arrays import FloatArray
     from theodolite.inertial.identify import Dynamic
+    from theodolite.inertial.prediction import Prediction
     from theodolite.measure.filtering import Run
     from theodolite.model.drives import Drive
     from theodolite.model.dynamics import Dynamics
@@ -93,14 +94,19 @@ def command(
     """Identify inertial and friction parameters from recorded torques."""
     from theodolite.inertial.prediction import prediction, verdict
     from theodolite.io.dynamics_file import write_dynamics
+    from theodolite.io.writing import check_outputs
     from theodolite.report.dynamics import (
         dynamic_data,
-        prediction_data,
+        fit_data,
         show_dynamic,
         show_prediction,
     )
+    from theodolite.report.plots import check_picture
 
-    _refuse(robot, way, model, urdf_out, [out, urdf_out, plot], force=force)
+    _refuse(robot, way, model, urdf_out, tip)
+    check_outputs([out, urdf_out, plot], force=force, inputs=[*data, Path(robot)])
+    if plot is not None:
+        check_picture(plot)
     dynamics = dynamics_of(robot, gravity, tip, stribeck_speed)
     drives = drives_from(friction, rotors=rotors)
     reader = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole)
@@ -113,15 +119,11 @@ def command(
         found = _identified(dynamics, runs, drives, way, model, start)
         fit = prediction(found, runs)
         judged = None if unseen is None else prediction(found, unseen)
-        doubts, notes = _doubts(dynamics, runs, found)
-    content = dynamic_data(found, dynamics.robot.name, way, _relations(dynamics, found))
-    content |= {"model": model, "doubts": doubts, "notes": notes}
-    content |= {key: value for key, value in prediction_data(fit).items() if key != "rows"}
-    content["checked"] = None if judged is None else prediction_data(judged)
-    content["checked_error"] = None if judged is None else judged.error
-    content["checked_error_joints"] = None if judged is None else list(judged.joint_errors)
+        doubts, notes = _doubts(dynamics, runs, found, fit)
     good, words = verdict(fit if judged is None else judged, fit, seen=judged is None)
-    content["verdict"] = words
+    content = dynamic_data(found, dynamics.robot.name, way, _relations(dynamics, found))
+    content |= {"model": model, "doubts": doubts, "notes": notes, "verdict": words}
+    content |= fit_data(fit, judged)
     if out is not None:
         write_dynamics(out, content, force=force)
     show_dynamic(screen, found, f"Parameters of {dynamics.robot.name}, {way}")
@@ -148,19 +150,10 @@ def command(
         raise typer.Exit(1)
 
 
-def _refuse(
-    robot: str,
-    way: str,
-    model: str,
-    urdf_out: Path | None,
-    outputs: list[Path | None],
-    *,
-    force: bool,
-) -> None:
+def _refuse(robot: str, way: str, model: str, urdf_out: Path | None, tip: str | None) -> None:
     """Wrong options, before any work is done."""
     from theodolite.errors import InputError
-    from theodolite.io.writing import check_writable
-    from theodolite.report.plots import check_picture
+    from theodolite.io.urdf_inertia import check_bodies
 
     if way not in WAYS:
         raise InputError(f"--way {way}", allowed=WAYS)
@@ -168,20 +161,22 @@ def _refuse(
         raise InputError(f"--model {model}", allowed=MODELS)
     if model != "torque" and way != "ordinary":
         raise InputError(f"--model {model} with --way {way}", allowed="--way ordinary")
-    if urdf_out is not None and not robot.endswith(".urdf"):
+    if urdf_out is None:
+        return
+    if not _is_urdf(robot):
         raise InputError(
             "--urdf-out needs a robot that is a URDF file", remedy="Give the URDF as ROBOT"
         )
-    if urdf_out is not None and way != "consistent":
+    if way != "consistent":
         raise InputError(
             f"--urdf-out with --way {way}",
             remedy="A simulator needs bodies that can exist: add --way consistent",
         )
-    for path in outputs:
-        if path is not None:
-            check_writable(path, force=force)
-    if outputs[-1] is not None:
-        check_picture(outputs[-1])
+    check_bodies(Path(robot), tip=tip)
+
+
+def _is_urdf(robot: str) -> bool:
+    return Path(robot).suffix.lower() in (".urdf", ".xml")
 
 
 def _identified(
@@ -225,36 +220,44 @@ def _prior(
     from theodolite.io.dynamics_file import read_dynamics
     from theodolite.io.urdf_inertia import read_inertias
 
-    own = path is None and way in ("ridge", "consistent") and robot.endswith(".urdf")
+    own = path is None and way in ("ridge", "consistent") and _is_urdf(robot)
     path = Path(robot) if own else path
     if path is None:
         return None
-    if path.suffix.lower() in (".urdf", ".xml"):
+    names = dynamics.names(drives)
+    if not _is_urdf(str(path)):
+        given = read_dynamics(path)
+        given.check(dynamics, dynamics.robot.name)
+        values = given.values
+    else:
         values = read_inertias(path, tip=tip)
+        other = dynamics if own else dynamics_of(str(path), None, tip)
+        if other.frames != dynamics.frames:
+            raise InputError(
+                f"has other frames than '{dynamics.robot.name}'",
+                where=str(path),
+                remedy="Give the same URDF as ROBOT",
+            )
         if own and not any(values.values()):
             return None
-    else:
-        values = read_dynamics(path).values
-    names = dynamics.names(drives)
-    if not set(values) & set(names):
-        raise InputError("has none of this robot's parameters", where=str(path), allowed=names)
     return np.array([values.get(name, 0.0) for name in names])
 
 
 def _doubts(
-    dynamics: Dynamics | LoopDynamics, runs: Sequence[Run], found: Dynamic
+    dynamics: Dynamics | LoopDynamics, runs: Sequence[Run], found: Dynamic, fit: Prediction
 ) -> tuple[list[str], list[str]]:
     """What speaks against the result, and what is only worth saying."""
     from theodolite.inertial.checks import doubts, joint_fits, shifts
     from theodolite.inertial.excitation import not_excited
+    from theodolite.inertial.prediction import unexplained
 
     against: list[str] = []
     said = [note for run in runs for note in run.notes]
     for run in runs:
         fits = joint_fits(dynamics, run)
-        against += [*run.doubts, *doubts(fits, dynamics.motor_names)]
+        against += [*run.doubts, *doubts(dynamics, run, fits)]
         said += shifts(dynamics, run, fits)
-    against += not_excited(found)
+    against += [*not_excited(found), *unexplained(fit)]
     return list(dict.fromkeys(against)), list(dict.fromkeys(said))
 
 

@@ -23,7 +23,8 @@ GravityOption = Annotated[
     str | None,
     typer.Option(
         metavar="x,y,z",
-        help="Gravity in the world, m/s2. Default: along joint 1; for mechanisms 0,0,-9.81.",
+        help="Gravity in the world, m/s2. Default: along joint 1; for URDF files and mechanisms "
+        "0,0,-9.81.",
     ),
 ]
 TipOption = Annotated[
@@ -60,17 +61,28 @@ def dynamics_of(
     robot: str, gravity: str | None, tip: str | None = None, stribeck: float = 0.1
 ) -> Dynamics | LoopDynamics:
     """The robot's dynamics, whatever kind it is."""
+    import numpy as np
+
     from theodolite.errors import InputError
-    from theodolite.model.dynamics import Dynamics
+    from theodolite.model.dynamics import GRAVITY, Dynamics
     from theodolite.model.loop_dynamics import LoopDynamics
     from theodolite.model.mechanism import Mechanism
 
-    if stribeck <= 0:
-        raise InputError(f"a Stribeck speed of {stribeck:g}", allowed="more than 0 rad/s")
+    if not 0 < stribeck < 1e3:
+        raise InputError(f"--stribeck-speed {stribeck:g}", allowed="more than 0 rad/s")
+    is_urdf = Path(robot).suffix.lower() in (".urdf", ".xml")
+    if tip is not None and not is_urdf:
+        raise InputError(f"--tip {tip} is for URDF files, not for '{robot}'")
     subject = robot_named(robot, tip=tip, any_tip=True)
+    allowed = "three numbers in m/s2, as in 0,0,-9.81"
     vector = None
     if gravity is not None:
-        vector = number_list(gravity, "--gravity", 3, "three numbers, as in 0,0,-9.81")
+        vector = number_list(gravity, "--gravity", 3, allowed)
+        if np.abs(vector).max() > 1e3:
+            raise InputError(f"--gravity {gravity}", allowed=allowed)
+    elif is_urdf:
+        # The world of a URDF has its z upwards.
+        vector = np.array([0.0, 0.0, -GRAVITY])
     if isinstance(subject, Mechanism):
         return LoopDynamics(subject, gravity=vector, stribeck_speed=stribeck)
     return Dynamics(subject, gravity=vector, stribeck_speed=stribeck)
@@ -137,6 +149,7 @@ class Reader:
         """
         import numpy as np
 
+        from theodolite.errors import InputError
         from theodolite.io.recordings import read_recording
         from theodolite.measure.filtering import filtered_parts
 
@@ -145,15 +158,17 @@ class Reader:
         if currents:
             factors = np.ones(motors)
         elif self.drive_gains is not None:
-            factors = number_list(
-                self.drive_gains, "--drive-gains", motors, f"{motors} numbers, Nm/A"
-            )
+            allowed = f"{motors} numbers, Nm/A, none of them 0"
+            factors = number_list(self.drive_gains, "--drive-gains", motors, allowed)
+            if not factors.all():
+                raise InputError(f"--drive-gains {self.drive_gains}", allowed=allowed)
         recording = read_recording(
             path,
             self.dynamics.robot,
             columns=None if self.columns is None else _names(self.columns),
             ignore=_names(self.ignore),
             drive_gains=factors,
+            from_currents=currents,
         )
         return filtered_parts(
             recording if self.whole else recording.moving(),
@@ -168,7 +183,7 @@ def show_doubts(screen: Console, runs: list[Run], dynamics: Dynamics | LoopDynam
 
     found: list[str] = []
     for run in runs:
-        found += [*run.doubts, *doubts(joint_fits(dynamics, run), dynamics.motor_names)]
+        found += [*run.doubts, *doubts(dynamics, run, joint_fits(dynamics, run))]
     found = list(dict.fromkeys(found))
     for doubt in found:
         screen.print(f"[yellow]{doubt}[/yellow]")
@@ -188,11 +203,18 @@ def solid_from(text: str) -> tuple[float, FloatArray, FloatArray]:
         given = []
     if len(given) not in (4, 10) or not np.isfinite(given).all() or given[0] <= 0:
         raise InputError(
-            f"--payload {text!r}", allowed="4 or 10 numbers: kg, three mm, perhaps six kg m2"
+            f"--payload {text!r}",
+            allowed="4 or 10 numbers: kg above 0, three mm, perhaps six kg m2",
         )
     inertia = np.zeros((3, 3))
     for value, (i, j) in zip(given[4:], PLACES, strict=False):
         inertia[i, j] = inertia[j, i] = value
+    moments = np.linalg.eigvalsh(inertia)
+    if moments[0] < 0 or moments[2] > moments[0] + moments[1] + 1e-12:
+        raise InputError(
+            f"--payload {text!r}: no body has this inertia",
+            allowed="moments that are positive, none larger than the sum of the other two",
+        )
     return given[0], 1e-3 * np.array(given[1:4]), inertia
 
 

@@ -71,13 +71,7 @@ def command(
     if gravity is None:
         gravity = ",".join(map(repr, given.gravity))
     dynamics = dynamics_of(robot, gravity, tip, given.stribeck_speed)
-    unknown = sorted(set(given.values) - set(dynamics.names(given.drives)))
-    if unknown:
-        raise InputError(
-            f"has parameters that '{dynamics.robot.name}' has not: {', '.join(unknown[:5])}",
-            where=str(parameters),
-            remedy=f"It was identified for '{given.robot}'",
-        )
+    given.check(dynamics, dynamics.robot.name)
     values = dict(given.values)
     if payload is not None:
         carried = dynamics.payload(*solid_from(payload)) if isinstance(dynamics, Dynamics) else None
