@@ -22,13 +22,15 @@ from theodolite.measure.recording_checks import (
     gap_notes,
     movement_below,
 )
-from theodolite.measure.thinning import WHOLE, Thinning
+from theodolite.measure.thinning import KEPT_LENGTH, WHOLE, Thinning
 from theodolite.model.drives import State
 
 #: Order of the low-pass of the positions; twice that by going both ways.
 ORDER = 4
 #: The cut-off proposed is not below this, Hz.
 SLOWEST = 3.0
+#: Samples that a proposed cut-off leaves.
+FEWEST_KEPT = 60
 #: Periods of the cut-off that are left out at both ends; the second low-pass takes two more.
 EDGE = 3.0
 #: Samples per period of the cut-off beyond which the regressor is not filled.
@@ -96,8 +98,12 @@ def proposed_cutoff(recording: Recording) -> Cutoff:
         return Cutoff(
             highest, f"{reason} is more than {HIGHEST_PART:g} of the {recording.rate:.0f} samples/s"
         )
-    if wanted < SLOWEST:
-        return Cutoff(SLOWEST, f"{reason} is less than the usual least")
+    # Of a short recording, enough samples must be left: 2 f (T - ends) of them.
+    ends = 2 * EDGE + KEPT_LENGTH / 2
+    least = (FEWEST_KEPT / 2 + ends) / (recording.times[-1] - recording.times[0])
+    if wanted < max(SLOWEST, least):
+        least = float(min(max(SLOWEST, least), highest))
+        return Cutoff(least, f"{reason} is less than the least that leaves enough samples")
     return Cutoff(wanted, reason)
 
 
