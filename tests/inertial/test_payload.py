@@ -70,6 +70,22 @@ def test_drive_gains_from_a_known_payload() -> None:
     assert abs(np.mean(scores)) < 0.4
 
 
+def test_joints_that_the_payload_does_not_load_are_named() -> None:
+    """A payload on the last axis says nothing about the last gain."""
+    truth = true_values(np.random.default_rng(0))
+    dynamics = puma()
+    # The last joint of a KK table turns about z of its link.
+    load = solid(4.0, np.array([0.0, 0.0, 0.1]), np.diag([1e-4, 1e-4, 1e-5]))
+    pair = []
+    for seed, carried in ((1, None), (2, load)):
+        _, recording, _ = recorded(seed, noise=1.0, truth=truth, load=carried)
+        run = filtered(replace(recording, torques=recording.torques / GAINS))
+        pair.append(run)
+    found = identify_gains(dynamics, pair[:1], pair[1:], load)
+    assert any("hardly loads joint 6" in words for words in found.doubts(dynamics.motor_names))
+    assert not any("joint 2" in words for words in found.doubts(dynamics.motor_names))
+
+
 def test_bodies_move_with_their_frames() -> None:
     """Ten parameters in another frame: by the formula of Huygens, by point masses, and back."""
     rng = np.random.default_rng(0)

@@ -23,12 +23,14 @@ from theodolite.inertial.identify import FRICTION
 from theodolite.inertial.noise import TorqueNoise
 from theodolite.measure.filtering import Run
 from theodolite.measure.problem import Block
-from theodolite.measure.torque import LinearModel
+from theodolite.measure.torque import LinearModel, TorqueProblem
 from theodolite.model.drives import Drive
 from theodolite.model.inertia import INERTIAL
 from theodolite.model.parameters import Group, Parameter, Unit
 from theodolite.model.tree import Tree
 
+#: A payload shows in a joint if it adds this many deviations of its residual.
+SHOWN = 1.0
 #: Rounds of weighing the joints by their residuals.
 ROUNDS = 3
 
@@ -42,8 +44,19 @@ class DriveGains:
     #: Half-widths of the 95 % intervals.
     half_widths: FloatArray
     status: Status
-    #: Standard deviations of the currents' residuals, A.
+    #: Long-run deviations of the currents' residuals, A.
     sigmas: FloatArray
+    #: Root mean square of what the payload adds to each torque, N m.
+    loads: FloatArray
+
+    def doubts(self, names: Sequence[str]) -> list[str]:
+        """Joints that the payload loads too little to tell their gains, in words."""
+        weak = np.flatnonzero(self.loads < SHOWN * self.sigmas * self.gains)
+        return [
+            f"the payload hardly loads joint {names[int(joint)]} ({self.loads[joint]:.2g} N m): "
+            "its gain is not to be trusted. Mount it off that axis, or move that joint more"
+            for joint in weak
+        ]
 
 
 class _Currents(LinearModel):
@@ -133,7 +146,20 @@ def identify_gains(
         ]
     )
     widths = uncertain.quantile() * errors
-    return DriveGains(start[size:], errors, widths, solution.status, sigmas)
+    loads = _loads(dynamics, runs, payload, drives)
+    return DriveGains(start[size:], errors, widths, solution.status, sigmas, loads)
+
+
+def _loads(
+    dynamics: Tree, runs: Sequence[Run], payload: FloatArray, drives: Sequence[Drive]
+) -> FloatArray:
+    """What a payload adds to the torques of the runs that carry it, rms, (motors,)."""
+    problem = TorqueProblem(
+        dynamics, [run for run in runs if run.loaded], drives=drives, payload=True
+    )
+    values = np.zeros(len(problem.parameters))
+    values[-len(INERTIAL) :] = payload
+    return np.asarray(np.sqrt((problem.predicted(values) ** 2).mean(axis=0)))
 
 
 def _long_run(problem: _Currents, solution: Solution) -> FloatArray:

@@ -74,6 +74,10 @@ def command(
         screen.print(f"joint {joint + 1}: {gain:.3f} +- {width:.3f} Nm/A")
     screen.print(found.status.value)
     said = show_doubts(screen, [*before, *after], dynamics)
+    weak = found.doubts(dynamics.motor_names)
+    for doubt in weak:
+        screen.print(f"[yellow]{doubt}[/yellow]")
+    said += weak
     if json:
         print_json(
             {
