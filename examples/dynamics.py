@@ -30,7 +30,10 @@ def main() -> float:
     def recorded(seed: int) -> th.Recording:
         """Plan an exciting motion and record positions and noisy torques along it."""
         limits = Limits(robot.lower, robot.upper, np.full(6, 2.0), np.full(6, 6.0))
-        plan = th.excite(dynamics, limits, starts=1, iterations=40, rng=np.random.default_rng(seed))
+        plan = th.excite(
+            dynamics, limits, drives=FRICTION, starts=1, iterations=40,
+            rng=np.random.default_rng(seed),
+        )  # fmt: skip
         print(f"motion {seed}: condition number {plan.condition_number:.1f}")
         times, state = plan.trajectory.sampled(200.0)
         values = np.array([truth[name] for name in dynamics.names(FRICTION)])

@@ -99,7 +99,7 @@ def test_energy_and_power(theodolite, model: str) -> None:
     for seed, name, seconds in ((1, "fit.csv", 60.0), (2, "check.csv", 20.0)):
         written(recorded(seed, noise=0.0, rate=200.0, seconds=seconds, truth=truth)[1], name)
     code, out, errors = theodolite(
-        "dynamics", "identify", "puma560", "fit.csv", "--model", model, "--way", "ordinary",
+        "dynamics", "identify", "puma560", "fit.csv", "--model", model,
         "--check", "check.csv", "--cutoff", 20, "--json",
     )  # fmt: skip
     assert code == 0, errors + out
@@ -200,7 +200,12 @@ def test_excite_with_what_cannot_be(theodolite) -> None:
         (("identify", "puma560", "fit.csv", "--gravity", "down"), "as in 0,0,-9.81"),
         (("identify", "puma560", "fit.csv", "--plot", "p.txt"), "no kind of picture"),
         (("identify", "puma560", "fit.csv", "--way", "ridge"), "Add --prior F"),
-        (("identify", "puma560", "fit.csv", "--model", "energy"), "--way ordinary"),
+        (("identify", "puma560", "fit.csv", "--model", "energy"), "too short for 84 parameters"),
+        (
+            ("identify", "puma560", "fit.csv", "--model", "energy", "--way", "robust"),
+            "--way ordinary",
+        ),
+        (("identify", "puma560", "fit.csv", "--columns", "a,...,b"), "do not belong together"),
         (("identify", "puma560", "nowhere.csv"), "there is no such file"),
         (("validate", "puma560", "fit.csv", "fit.csv"), "is not what"),
         (("excite", "puma560", "--out", "e.csv", "--velocity", "1,2"), "one number, or 6"),
@@ -236,12 +241,10 @@ def test_wrong_options_are_refused(theodolite, options: tuple[str, ...], message
     assert not Path("e.csv").exists()
 
 
-COLUMNS = ["t_s"]
-for _kind in ("q{}_rad", "qd{}_rad_s", "i{}_A", "x{}", "y{}"):
-    COLUMNS += [_kind.format(joint) for joint in range(1, 7)]
 UR10E = (
-    "--columns", ",".join(COLUMNS), "--ignore", ",".join(n for n in COLUMNS if n[0] in "xy"),
-    "--drive-gains", ",".join(map(str, GAINS)), "--json",
+    "--columns",
+    "t_s,q1_rad,...,q6_rad,qd1_rad_s,...,qd6_rad_s,i1_A,...,i6_A,x1,...,x6,y1,...,y6",
+    "--ignore", "x1,...,x6,y1,...,y6", "--drive-gains", ",".join(map(str, GAINS)), "--json",
 )  # fmt: skip
 
 
@@ -295,7 +298,7 @@ def test_bad_recordings_are_refused(theodolite, change, message: str) -> None:
         ),
         (
             lambda c: c.update({f"q{j}_rad": 0.1 + 0 * c["t_s"] for j in range(1, 7)}),
-            "hardly moves",
+            "hardly move: their parameters cannot be seen",
         ),
         (
             lambda c: c.update(tau1_Nm=np.random.default_rng(0).standard_normal(len(c["t_s"]))),
@@ -438,3 +441,46 @@ def test_a_vertical_slide_has_nothing_to_regroup(theodolite) -> None:
     code, out, errors = theodolite("dynamics", "identifiable", "slide.urdf", "--json")
     assert code == 0, errors
     assert json.loads(out)["rank"] == 2
+
+
+def test_a_judged_recording_is_looked_at_too(theodolite) -> None:
+    fit_and_check()
+    truth = true_values(np.random.default_rng(0))
+    swapped = recorded(2, noise=0.5, truth=truth)[1]
+    written(swapped, "swapped.csv", lambda c: c.update(tau2_Nm=c["tau3_Nm"], tau3_Nm=c["tau2_Nm"]))
+    arguments = ("dynamics", "identify", "puma560", "fit.csv", "--out", "p.json")
+    code, out, _ = theodolite(*arguments, "--check", "swapped.csv")
+    assert code == 1
+    assert "swapped.csv: the torque of joint 2 stands in the column of joint 3" in out
+    code, out, _ = theodolite("dynamics", "validate", "puma560", "p.json", "swapped.csv")
+    assert code == 1
+    assert "the torque of joint 2 stands in the column of joint 3" in out
+
+
+def test_a_prior_must_hold_bodies(theodolite) -> None:
+    fit_and_check()
+    theodolite("dynamics", "identify", "puma560", "fit.csv", "--out", "base.json")
+    arguments = ("dynamics", "identify", "puma560", "check.csv", "--way", "consistent", "--prior")
+    code, _, errors = theodolite(*arguments, "base.json")
+    assert code == 2
+    assert "holds no bodies" in errors
+    theodolite(
+        "dynamics", "identify", "puma560", "fit.csv", "--way", "consistent", "--out", "bodies.json"
+    )
+    assert theodolite(*arguments, "bodies.json")[0] == 0
+
+
+def test_a_payload_needs_to_know_its_frame(theodolite) -> None:
+    """Two tips on the same joints: fine for link parameters, not for what is held."""
+    two_tips = SMALL.replace(
+        "</robot>",
+        '<link name="nail"/><joint name="d" type="fixed"><parent link="lower"/>'
+        '<child link="nail"/></joint></robot>',
+    )
+    Path("two.urdf").write_text(two_tips)
+    assert theodolite("dynamics", "identifiable", "two.urdf")[0] == 0
+    code, _, errors = theodolite(
+        "dynamics", "gains", "two.urdf", "a.csv", "b.csv", "--payload", "1,0,0,0"
+    )
+    assert code == 2
+    assert "Choose with --tip" in errors

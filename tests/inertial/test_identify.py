@@ -13,7 +13,7 @@ from theodolite.inertial.base_parameters import base_values
 from theodolite.inertial.bodies import consistent, is_consistent, ridge
 from theodolite.inertial.by_energy import Model, identify_by_energy
 from theodolite.inertial.excitation import not_excited
-from theodolite.inertial.identify import Dynamic, Way, essential, identify_dynamics
+from theodolite.inertial.identify import IdentifiedDynamics, Way, essential, identify_dynamics
 from theodolite.inertial.noise import correlation_factor
 from theodolite.inertial.prediction import Prediction, prediction, verdict
 from theodolite.measure.filtering import Run, filtered, filtered_parts
@@ -22,12 +22,12 @@ from theodolite.model.inertia import pseudo_inertia, taken_apart
 from theodolite.reproduce import renaud_dynamics
 
 
-def expected(found: Dynamic, truth: dict[str, float]) -> np.ndarray:
+def expected(found: IdentifiedDynamics, truth: dict[str, float]) -> np.ndarray:
     known = found.identifiability
     return base_values(known, np.array([truth[p.name] for p in known.parameters]))
 
 
-def inside(found: Dynamic, truth: dict[str, float]) -> np.ndarray:
+def inside(found: IdentifiedDynamics, truth: dict[str, float]) -> np.ndarray:
     return np.abs(found.base_values - expected(found, truth)) <= found.statistics.half_widths()
 
 
@@ -221,6 +221,9 @@ def test_verdicts() -> None:
         ok, words = verdict(Prediction(times, measured, factor * measured))
         assert ok is good
         assert word in words
+        assert "worst" not in words
+    one = measured * np.array([1.01, 2.5])
+    assert "Joint 2 is the worst, off by 150 %" in verdict(Prediction(times, measured, one))[1]
 
 
 def test_wrong_shapes_and_names_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -94,6 +95,34 @@ def working(message: str) -> Any:
     return Console(stderr=True).status(message)
 
 
+def name_list(text: str | None) -> list[str]:
+    """Names between commas; ``q1_rad,...,q6_rad`` stands for all in between."""
+    from theodolite.errors import InputError
+
+    names: list[str] = []
+    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
+    for place, part in enumerate(parts):
+        if part != "...":
+            names.append(part)
+            continue
+        ends = parts[place - 1 : place] + parts[place + 1 : place + 2]
+        pieces = [re.fullmatch(r"(\D*)(\d+)(\D.*)?", end) for end in ends]
+        first, last = pieces if len(pieces) == 2 else (None, None)
+        if first is None or last is None or (first[1], first[3]) != (last[1], last[3]):
+            raise InputError(
+                "'...' stands between names that do not belong together",
+                allowed="q1_rad,...,q6_rad",
+            )
+        middle = range(int(first[2]) + 1, int(last[2]))
+        names += [f"{first[1]}{number}{first[3] or ''}" for number in middle]
+    return names
+
+
+def is_urdf(text: str) -> bool:
+    """Is a robot given as a URDF file?"""
+    return Path(text).suffix.lower() in (".urdf", ".xml")
+
+
 def robot_named(text: str, *, tip: str | None = None, any_tip: bool = False) -> Machine:
     """A robot from a file (robot file or URDF) or from the built-in ones."""
     from theodolite import robots
@@ -103,7 +132,7 @@ def robot_named(text: str, *, tip: str | None = None, any_tip: bool = False) -> 
     from theodolite.io.writing import exists
 
     path = Path(text)
-    if path.suffix.lower() in (".urdf", ".xml"):
+    if is_urdf(text):
         return read_urdf(path, tip=tip, any_tip=any_tip)
     if path.suffix or exists(path):
         return read_robot(path)
@@ -177,8 +206,8 @@ def data_from(
         paths,
         robot,
         needs=needs,
-        columns=None if columns is None else [name.strip() for name in columns.split(",")],
-        ignore=[name.strip() for name in ignore.split(",") if name.strip()],
+        columns=None if columns is None else name_list(columns),
+        ignore=name_list(ignore),
         check_limits=not ignore_limits,
     )
 

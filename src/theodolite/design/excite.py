@@ -153,7 +153,7 @@ class _Search:
     def state(self, x: FloatArray) -> State:
         """All parts, one after the other, at the samples of the search."""
         states = [part.state(y) for part, y in zip(self.parts, self.split(x), strict=True)]
-        return _stacked(states)
+        return State.stacked(states)
 
     def regressor(self, state: State) -> tuple[FloatArray, FloatArray]:
         """Base columns (rows, base), and the whole table."""
@@ -243,7 +243,7 @@ class _Search:
         trajectory = Trajectory.joined(parts, self.limits.velocity, self.limits.acceleration)
         rate = max(part.samples * FINER / part.basis.duration for part in self.parts)
         _, fine = trajectory.sampled(rate)
-        W, _ = self.regressor(_stacked([part.at(_even(part, FINER)) for part in parts]))
+        W, _ = self.regressor(State.stacked([part.at(_even(part, FINER)) for part in parts]))
         return Excitation(
             trajectory,
             condition_number(W),
@@ -340,9 +340,3 @@ class _PartSearch:
 def _even(part: FourierPart, finer: int) -> FloatArray:
     count = SAMPLES * part.basis.harmonics * finer
     return part.duration * np.arange(count) / count
-
-
-def _stacked(states: Sequence[State]) -> State:
-    return State(
-        *(np.concatenate([getattr(s, name) for s in states]) for name in ("q", "qd", "qdd"))
-    )

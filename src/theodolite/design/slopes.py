@@ -79,9 +79,7 @@ _SYMBOLS = frozenset(drive.value for drive in Drive)
 def _each(dynamics: Tree, states: Sequence[State], weights: FloatArray) -> list[FloatArray]:
     """The weighted sum of the links' columns at each of some states, (n,) each."""
     n = len(states[0])
-    stacked = State(
-        *(np.concatenate([getattr(s, name) for s in states]) for name in ("q", "qd", "qdd"))
-    )
+    stacked = State.stacked(states)
     table = dynamics.regressor(stacked, ())
     table = table.reshape(*table.shape[:2], len(states), n)
     summed = np.einsum("cmsn,cmn->sn", table, weights)

@@ -144,10 +144,4 @@ class Trajectory:
         for number, segment in enumerate(self.segments):
             start = ends[number] - segment.duration
             states.append(segment.at(times[which == number] - start))
-        whole = State(
-            *(
-                np.concatenate([getattr(state, name) for state in states])
-                for name in ("q", "qd", "qdd")
-            )
-        )
-        return times, whole
+        return times, State.stacked(states)

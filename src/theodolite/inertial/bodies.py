@@ -22,7 +22,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.identification.identifiability import NO_EFFECT
-from theodolite.inertial.identify import Dynamic
+from theodolite.inertial.identify import IdentifiedDynamics
 from theodolite.measure.torque import LOAD
 from theodolite.model.drives import Drive
 from theodolite.model.inertia import INERTIAL, pseudo_inertia
@@ -41,8 +41,11 @@ def starts(columns: Sequence[tuple[str, str]]) -> list[int]:
     return [place for place, (symbol, _) in enumerate(columns) if symbol == INERTIAL[0]]
 
 
-def consistent(found: Dynamic, prior: FloatArray | None = None) -> Dynamic:
-    """The nearest parameters that bodies could have, and of all such those nearest to a prior."""
+def consistent(found: IdentifiedDynamics, prior: FloatArray | None = None) -> IdentifiedDynamics:
+    """Parameters that bodies could have, near to the data and, much less, to a prior.
+
+    Bodies of the prior that could not exist, or have no mass, are replaced by balls.
+    """
     cp = _cvxpy()
     columns = _columns(found)
     R = found.solution.reduction.R
@@ -86,7 +89,7 @@ def _sizes(dynamics: Tree) -> dict[str, float]:
     return found
 
 
-def ridge(found: Dynamic, prior: FloatArray) -> tuple[Dynamic, float]:
+def ridge(found: IdentifiedDynamics, prior: FloatArray) -> tuple[IdentifiedDynamics, float]:
     """All standard parameters drawn to a prior, by as much as cross-validation says.
 
     Minimises ``|R (x - x0) + z0|^2 + pull |D (x - x0)|^2`` with the columns scaled by D to unit
@@ -110,7 +113,7 @@ def ridge(found: Dynamic, prior: FloatArray) -> tuple[Dynamic, float]:
     return replace(drawn, consistent=is_consistent(drawn)), float(pulls[best])
 
 
-def is_consistent(found: Dynamic) -> bool:
+def is_consistent(found: IdentifiedDynamics) -> bool:
     """Could bodies have these parameters?"""
     return not inconsistent(found.values, _columns(found))
 
@@ -125,7 +128,7 @@ def inconsistent(values: FloatArray, columns: Sequence[tuple[str, str]]) -> list
     return found
 
 
-def _columns(found: Dynamic) -> list[tuple[str, str]]:
+def _columns(found: IdentifiedDynamics) -> list[tuple[str, str]]:
     """Symbol and suffix of each column of the problem."""
     all_columns = found.dynamics.columns(found.problem.drives)
     if len(all_columns) == len(found.values):

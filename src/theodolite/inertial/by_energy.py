@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 
 from theodolite.identification.statistics import statistics
-from theodolite.inertial.identify import FRICTION, Dynamic
+from theodolite.inertial.identify import FRICTION, IdentifiedDynamics, check_length
 from theodolite.inertial.linear import solve_linear
 from theodolite.inertial.noise import TorqueNoise, correlation_factor
 from theodolite.measure.energy import EnergyProblem, PowerProblem
@@ -20,9 +20,8 @@ from theodolite.model.tree import Tree
 
 
 class Model(Enum):
-    """What is compared."""
+    """What is compared: one equation per sample, of all motors together."""
 
-    TORQUE = "torque"
     ENERGY = "energy"
     POWER = "power"
 
@@ -33,11 +32,12 @@ def identify_by_energy(
     model: Model,
     *,
     drives: Sequence[Drive] = FRICTION,
-) -> Dynamic:
+) -> IdentifiedDynamics:
     """Base parameters by least squares on work or power of all motors together."""
     kind = EnergyProblem if model is Model.ENERGY else PowerProblem
     # Offsets do work only along the way between two ends; where these meet, they show by nothing.
     rows = kind(dynamics, runs, drives=drives)
+    check_length(rows, 1)
     solution = solve_linear(rows)
     problem = TorqueProblem(dynamics, runs, drives=drives)
     off = problem.predicted(solution.values) - problem.measured()
@@ -45,4 +45,4 @@ def identify_by_energy(
     found = statistics(solution, noise_known=False)
     left = np.concatenate([block.residual for block in rows.blocks(solution.values)])
     widened = replace(found, covariance=found.covariance * correlation_factor(left))
-    return Dynamic(problem, solution, solution.values, noise, widened)
+    return IdentifiedDynamics(problem, solution, solution.values, noise, widened)

@@ -2,7 +2,7 @@
 
 Coefficients of the grouping rules are polynomials of degree two in the lengths of the robot. They
 are found by interpolation: the rules are evaluated for robots of the same structure with other
-lengths, which determines the polynomial, and one more robot proves it.
+lengths, which determines the polynomial, and some more robots prove it.
 """
 
 from __future__ import annotations

@@ -82,7 +82,10 @@ class _Currents(LinearModel):
         self.parameters = (*self.parameters[: self.size], *gains)
         # The gains first: what depends on them is regrouped, not they.
         last = len(self.parameters)
-        self.priorities = (*range(self.size, 0, -1), *range(2 * last, last, -1))[:last]
+        self.priorities = (
+            *range(self.size, 0, -1),
+            *range(last + dynamics.motors, last, -1),
+        )
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         X, gains = values[: self.size], values[self.size :]

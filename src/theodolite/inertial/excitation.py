@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from theodolite.inertial.base_parameters import base_parameters
-from theodolite.inertial.identify import Dynamic
+from theodolite.inertial.identify import IdentifiedDynamics
 from theodolite.measure.filtering import Run
 from theodolite.measure.torque import TorqueProblem, random_state
 
@@ -13,7 +13,7 @@ from theodolite.measure.torque import TorqueProblem, random_state
 POOR = 1000.0
 
 
-def not_excited(found: Dynamic) -> list[str]:
+def not_excited(found: IdentifiedDynamics) -> list[str]:
     """In words, with the remedy; nothing where all is seen well."""
     problem, known = found.problem, found.identifiability
     if problem.payload:

@@ -25,7 +25,7 @@ from theodolite.inertial.base_parameters import base_values
 from theodolite.inertial.linear import solve_linear, without
 from theodolite.inertial.noise import TorqueNoise
 from theodolite.measure.filtering import Run
-from theodolite.measure.torque import TorqueProblem
+from theodolite.measure.torque import LinearModel, TorqueProblem
 from theodolite.model.drives import Drive
 from theodolite.model.tree import Tree
 
@@ -33,7 +33,7 @@ FRICTION = (Drive.ROTOR, Drive.VISCOUS, Drive.COULOMB, Drive.OFFSET)
 #: Rounds of weighing, and when the weights are settled.
 ROUNDS = 20
 SETTLED = 1e-3
-#: Torques for each parameter, at least.
+#: Equations for each parameter, at least.
 FEWEST = 4
 #: A base parameter whose relative standard deviation is above this is not supported by the data.
 ESSENTIAL = 0.3
@@ -49,7 +49,7 @@ class Way(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Dynamic:
+class IdentifiedDynamics:
     """Identified dynamics."""
 
     problem: TorqueProblem
@@ -103,15 +103,15 @@ def identify_dynamics(
     way: Way = Way.WEIGHTED,
     payload: bool = False,
     only: Sequence[str] | None = None,
-) -> Dynamic:
+) -> IdentifiedDynamics:
     """Base parameters by least squares; ``only`` limits the model to some columns."""
     problem = TorqueProblem(dynamics, runs, drives=drives, payload=payload, only=only)
-    _check_length(problem)
+    check_length(problem, dynamics.motors)
     loss = Loss(Shape.HUBER) if way is Way.ROBUST else Loss()
     solution = solve_linear(problem)
     noise = _noise(problem, solution, way)
     if way is Way.ORDINARY:
-        return Dynamic(
+        return IdentifiedDynamics(
             problem, solution, solution.values, noise, _sandwich(problem, solution, noise)
         )
     for _ in range(ROUNDS):
@@ -125,16 +125,17 @@ def identify_dynamics(
     return _known(problem, solution, noise)
 
 
-def _check_length(problem: TorqueProblem) -> None:
-    rows = sum(run.rows for run in problem.runs) * problem.dynamics.motors
+def check_length(problem: LinearModel, each: int) -> None:
+    """Refuse runs that are too short for the parameters, with so many equations per sample."""
+    rows = sum(run.rows for run in problem.runs) * each
     needed = FEWEST * len(problem.parameters)
     if rows < needed:
         raise InputError(
-            f"{rows} torques are left after the low-pass, too short for "
+            f"{rows} equations are left after the low-pass, too short for "
             f"{len(problem.parameters)} parameters",
             where=problem.runs[0].name,
             allowed=f"{needed} or more",
-            remedy="Record for longer",
+            remedy="Record for longer, or raise --cutoff",
         )
 
 
@@ -173,14 +174,14 @@ def _sandwich(problem: TorqueProblem, solution: Solution, noise: TorqueNoise) ->
     return replace(plain, covariance=half @ half.T)
 
 
-def _known(problem: TorqueProblem, solution: Solution, noise: TorqueNoise) -> Dynamic:
+def _known(problem: TorqueProblem, solution: Solution, noise: TorqueNoise) -> IdentifiedDynamics:
     """A result whose noise is that of its residuals."""
-    return Dynamic(
+    return IdentifiedDynamics(
         problem, solution, solution.values, noise, statistics(solution, noise_known=True)
     )
 
 
-def essential(found: Dynamic) -> Dynamic:
+def essential(found: IdentifiedDynamics) -> IdentifiedDynamics:
     """Without parameters that the data do not support, the worst first.
 
     For weighted results. Intervals do not know of the choice.

@@ -14,7 +14,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
-from theodolite.inertial.identify import FRICTION, Dynamic, Way, identify_dynamics
+from theodolite.inertial.identify import FRICTION, IdentifiedDynamics, Way, identify_dynamics
 from theodolite.measure.filtering import Run
 from theodolite.measure.torque import LOAD
 from theodolite.model.drives import Drive
@@ -39,7 +39,7 @@ class Payload:
     #: The ten parameters in the flange's frame, and their covariance.
     parameters: FloatArray
     covariance: FloatArray
-    found: Dynamic
+    found: IdentifiedDynamics
 
     @property
     def seen(self) -> bool:

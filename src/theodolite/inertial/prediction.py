@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.inertial.identify import Dynamic
+from theodolite.inertial.identify import IdentifiedDynamics
 from theodolite.measure.filtering import Run
 from theodolite.measure.torque import TorqueProblem
 from theodolite.model.drives import Drive
@@ -18,7 +18,7 @@ from theodolite.model.tree import Tree
 GOOD, USABLE = 0.06, 0.15
 #: A prediction with this error is no better than none.
 WORSE_THAN_NONE = 1.0
-#: A joint is worse than the others if its error is this many times that of all.
+#: A joint is worse than the others if its error is this many times the usual one.
 WORSE = 3.0
 #: An error on unseen data this many times that of the fit means that the fit learned its noise.
 OVERFITTED = 2.0
@@ -68,7 +68,7 @@ def predict(
     return Prediction(np.concatenate(times), problem.measured(), problem.predicted(vector))
 
 
-def prediction(found: Dynamic, runs: Run | Sequence[Run]) -> Prediction:
+def prediction(found: IdentifiedDynamics, runs: Run | Sequence[Run]) -> Prediction:
     """With identified parameters."""
     return predict(found.dynamics, runs, found.named(), found.problem.drives)
 
@@ -103,8 +103,9 @@ def verdict(
             f" It fits its own data to {100 * fit.error:.1f} %, so they do not excite the robot "
             "enough, or the runs differ."
         )
-    typical = unseen.error * float(np.sqrt((unseen.measured**2).mean()))
-    worst = int(np.argmax(unseen.rms))
-    if unseen.rms[worst] > WORSE * max(typical, 1e-12):
-        words += f" Joint {worst + 1} is the worst, {unseen.rms[worst]:.2g} N m."
+    worst = int(np.argmax(unseen.joint_errors))
+    largest = unseen.joint_errors[worst]
+    others = np.delete(unseen.joint_errors, worst)
+    if len(others) and largest > max(WORSE * float(np.median(others)), USABLE):
+        words += f" Joint {worst + 1} is the worst, off by {100 * largest:.0f} % of its torque."
     return good, words

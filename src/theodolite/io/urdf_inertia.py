@@ -64,8 +64,10 @@ def write_inertias(
             )
         written |= {link: None for link, _, _ in _fixed_to(joint.child, joints)}
         written[joint.child] = body
-    write_text(target, _replaced(read_text(source), written), force=force)
-    return list(written)
+    text = read_text(source)
+    write_text(target, _replaced(text, written), force=force)
+    held = {link.name for link in _links(text.encode()) if link.inertials}
+    return [name for name, body in written.items() if body is not None or name in held]
 
 
 def check_bodies(source: Path, *, tip: str | None) -> tuple[list[UrdfJoint], list[UrdfJoint]]:

@@ -58,10 +58,16 @@ def _still(recording: Recording) -> Iterator[str]:
     still = np.flatnonzero(np.ptp(recording.q, axis=0) < STILL)
     if len(still):
         names = ", ".join(f"joint {joint + 1}" for joint in still)
-        yield f"{names} hardly moves: its parameters cannot be seen. Move it"
+        one = len(still) == 1
+        yield (
+            f"{names} hardly move{'s' if one else ''}: {'its' if one else 'their'} parameters "
+            f"cannot be seen. Move {'it' if one else 'them'}"
+        )
 
 
 def _slow(recording: Recording) -> Iterator[str]:
+    if np.ptp(recording.q, axis=0).max() < STILL:
+        return
     inside = movement_below(recording)
     if RESERVE * inside > HIGHEST_PART * recording.rate:
         yield (
@@ -79,7 +85,7 @@ def _jumps(recording: Recording) -> Iterator[str]:
         size = float(steps[row, joint])
         turn = ": a whole turn" if abs(size - 2 * np.pi) < JUMP else ""
         yield (
-            f"the position of joint {joint + 1} jumps by {size:.2f} rad, "
+            f"the position of joint {joint + 1} jumps by {size:.2f} (rad or m), "
             f"{recording.times[row] - recording.times[0]:.2f} s from the start{turn}. Unwrap or "
             "remove it"
         )

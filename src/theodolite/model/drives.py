@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -50,6 +51,15 @@ class State:
 
     def __len__(self) -> int:
         return len(self.qd)
+
+    @staticmethod
+    def stacked(states: Sequence[State]) -> State:
+        """Some, one after the other."""
+        return State(
+            np.concatenate([state.q for state in states]),
+            np.concatenate([state.qd for state in states]),
+            np.concatenate([state.qdd for state in states]),
+        )
 
 
 def drive_torque(drive: Drive, state: State, motor: int, stribeck_speed: float) -> FloatArray:

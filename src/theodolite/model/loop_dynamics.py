@@ -3,7 +3,7 @@
 Passive joints follow the measured ones, ``a' = P q'`` with ``P = -G_a^+ G_q``, and the closures'
 forces do no work on such motions. So the torques of the motors are
 
-    tau = W_q + P' W_a
+    tau = (W_q + P' W_a) X
 
 of the tree in which every loop is cut [Gautier1991, graph-structured robots]. This is the explicit
 form. In the implicit one the closures' forces lambda are further unknowns of every sample,

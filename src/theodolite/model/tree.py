@@ -53,19 +53,33 @@ class Tree:
         return len(self.motor_names)
 
     @cached_property
-    def _driven(self) -> dict[int, int]:
-        """Link -> motor whose columns stand behind the link's: the first link of its joint."""
-        first: dict[int, int] = {}
-        for number, link in enumerate(self.links):
-            if link.joint < self.motors:
-                first.setdefault(link.joint, number)
-        return {number: motor for motor, number in first.items()}
+    def _order(self) -> list[tuple[int | None, int | None]]:
+        """Links (by number) with their ten columns and motors with those of their drives, in order.
 
-    @cached_property
-    def _bare(self) -> list[int]:
-        """Motors that move no link, as those that change the length of a rod; they come last."""
-        driven = set(self._driven.values())
-        return [motor for motor in range(self.motors) if motor not in driven]
+        A motor stands behind the first link of its joint; those that move no link, as ones that
+        change the length of a rod, come last.
+        """
+        order: list[tuple[int | None, int | None]] = []
+        waiting = list(range(self.motors))
+        for number, link in enumerate(self.links):
+            if link.name is not None:
+                order.append((number, None))
+            if link.joint in waiting:
+                order.append((None, link.joint))
+                waiting.remove(link.joint)
+        return order + [(None, motor) for motor in waiting]
+
+    def _places(self, drives: Sequence[Drive]) -> tuple[dict[int, int], dict[int, int]]:
+        """Where the columns of each link, and of each motor's drives, begin."""
+        links: dict[int, int] = {}
+        motors: dict[int, int] = {}
+        first = 0
+        for link, motor in self._order:
+            if link is not None:
+                links[link], first = first, first + len(INERTIAL)
+            if motor is not None:
+                motors[motor], first = first, first + len(drives)
+        return links, motors
 
     @cached_property
     def frames(self) -> str:
@@ -76,18 +90,19 @@ class Tree:
                 [np.ravel(part) for part in (link.rotation, link.position, link.after_rotation,
                  link.after_position, [link.offset, link.sign, link.axis, link.joint, link.parent])]
             )  # fmt: skip
-            content.update(np.round(numbers, FRAME_DIGITS).tobytes() + str(link.name).encode())
+            # Adding zero makes -0.0 the same as 0.0.
+            rounded = np.round(numbers, FRAME_DIGITS) + 0.0
+            content.update(rounded.tobytes() + str(link.name).encode())
         return content.hexdigest()[:16]
 
     def columns(self, drives: Sequence[Drive] = ROTORS) -> list[tuple[str, str]]:
         """Symbol and suffix of every column: ``XX 1 ... M 1, Ia 1, XX 2 ...``."""
-        found = []
-        for number, link in enumerate(self.links):
-            if link.name is not None:
-                found += [(symbol, link.name) for symbol in INERTIAL]
-            if number in self._driven:
-                found += [(drive.value, self.motor_names[self._driven[number]]) for drive in drives]
-        found += [(drive.value, self.motor_names[m]) for m in self._bare for drive in drives]
+        found: list[tuple[str, str]] = []
+        for link, motor in self._order:
+            if link is not None:
+                found += [(symbol, str(self.links[link].name)) for symbol in INERTIAL]
+            if motor is not None:
+                found += [(drive.value, self.motor_names[motor]) for drive in drives]
         return found
 
     def names(self, drives: Sequence[Drive] = ROTORS) -> list[str]:
@@ -112,27 +127,21 @@ class Tree:
 
         ``out`` may hold an earlier one of the same columns; zeros that never change are left alone.
         """
-        n = len(state)
         whole, follow = self.followed(state)
-        table = np.zeros((len(self.columns(drives)), self.motors, n)) if out is None else out
-        first = 0
-        for number, (link, motion, path) in enumerate(self._motions(whole, -self.gravity)):
-            if link.name is not None:
-                part = table[first : first + 10]
-                if follow is None and path == list(range(len(path))):
-                    motion.torques(part[:, : len(path)])
-                else:
-                    self._spread(motion, path, follow, part)
-                first += 10
-            if number in self._driven:
-                motor = self._driven[number]
-                for drive in drives:
-                    table[first, motor] = drive_torque(drive, state, motor, self.stribeck_speed)
-                    first += 1
-        for motor in self._bare:
-            for drive in drives:
-                table[first, motor] = drive_torque(drive, state, motor, self.stribeck_speed)
-                first += 1
+        shape = (len(self.columns(drives)), self.motors, len(state))
+        table = np.zeros(shape) if out is None else out
+        links, motors = self._places(drives)
+        for number, (_, motion, path) in enumerate(self._motions(whole, -self.gravity)):
+            if number not in links:
+                continue
+            part = table[links[number] : links[number] + len(INERTIAL)]
+            if follow is None and path == list(range(len(path))):
+                motion.torques(part[:, : len(path)])
+            else:
+                self._spread(motion, path, follow, part)
+        for motor, first in motors.items():
+            for place, drive in enumerate(drives, start=first):
+                table[place, motor] = drive_torque(drive, state, motor, self.stribeck_speed)
         return table
 
     def _spread(
@@ -151,23 +160,15 @@ class Tree:
         """The row h of the total energy, (columns, n); friction does not store any."""
         table = np.zeros((len(self.columns(drives)), len(state)))
         whole, _ = self.followed(state)
-        first = 0
-        for number, (link, motion, _) in enumerate(self._motions(whole)):
-            if link.name is not None:
-                motion.energy(self.gravity, table[first : first + 10])
-                first += 10
-            if number in self._driven:
-                for drive in drives:
-                    stored = drive_energy(drive, state, self._driven[number])
-                    if stored is not None:
-                        table[first] = stored
-                    first += 1
-        for motor in self._bare:
-            for drive in drives:
+        links, motors = self._places(drives)
+        for number, (_, motion, _) in enumerate(self._motions(whole)):
+            if number in links:
+                motion.energy(self.gravity, table[links[number] : links[number] + len(INERTIAL)])
+        for motor, first in motors.items():
+            for place, drive in enumerate(drives, start=first):
                 stored = drive_energy(drive, state, motor)
                 if stored is not None:
-                    table[first] = stored
-                first += 1
+                    table[place] = stored
         return table
 
     def origins(self, state: State) -> list[FloatArray]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from theodolite.design.excite import Excitation
-from theodolite.inertial.identify import Dynamic
+from theodolite.inertial.identify import IdentifiedDynamics
 from theodolite.inertial.payload import Payload
 from theodolite.inertial.prediction import Prediction
-from theodolite.model.inertia import INERTIAL, PLACES
+from theodolite.model.inertia import INERTIAL, PLACES, taken_apart
 
 
 def prediction_data(found: Prediction) -> dict[str, Any]:
@@ -36,7 +37,9 @@ def fit_data(fit: Prediction, judged: Prediction | None) -> dict[str, Any]:
     }
 
 
-def dynamic_data(found: Dynamic, robot: str, way: str, relations: Sequence[str]) -> dict[str, Any]:
+def dynamic_data(
+    found: IdentifiedDynamics, robot: str, way: str, relations: Sequence[str]
+) -> dict[str, Any]:
     """What was identified: enough to predict torques with it again."""
     known = found.identifiability
     runs = found.problem.runs
@@ -81,7 +84,7 @@ def dynamic_data(found: Dynamic, robot: str, way: str, relations: Sequence[str])
     }
 
 
-def show_dynamic(screen: Console, found: Dynamic, title: str) -> None:
+def show_dynamic(screen: Console, found: IdentifiedDynamics, title: str) -> None:
     """Base parameters with their relative standard deviations."""
     known, runs = found.identifiability, found.problem.runs
     screen.print(
@@ -117,19 +120,24 @@ def show_dynamic(screen: Console, found: Dynamic, title: str) -> None:
         _show_bodies(screen, found)
 
 
-def _show_bodies(screen: Console, found: Dynamic) -> None:
+def _show_bodies(screen: Console, found: IdentifiedDynamics) -> None:
     """Masses and centres of whole bodies."""
     values = found.named()
     table = Table(title="Bodies", title_justify="left")
-    for heading in ("link", "mass kg", "centre m", "XX YY ZZ kg m2"):
+    # About the centre of mass, in axes of the link's frame, whose joint is about z.
+    for heading in ("link", "mass kg", "centre m", "Ixx Iyy Izz about it, kg m2"):
         table.add_column(heading, justify="right")
     for link in found.dynamics.links:
         if link.name is None:
             continue
-        mass = values[f"M{link.name}"]
-        centre = " ".join(f"{values[f'M{axis}{link.name}'] / mass:.4f}" for axis in "XYZ")
-        inertia = " ".join(f"{values[f'{axis}{link.name}']:.4f}" for axis in ("XX", "YY", "ZZ"))
-        table.add_row(link.name.removeprefix("_"), f"{mass:.3f}", centre, inertia)
+        body = np.array([values[f"{symbol}{link.name}"] for symbol in INERTIAL])
+        mass, centre, inertia = taken_apart(body)
+        table.add_row(
+            link.name.removeprefix("_"),
+            f"{mass:.3f}",
+            " ".join(f"{value:.4f}" for value in centre),
+            " ".join(f"{value:.4f}" for value in np.diag(inertia)),
+        )
     screen.print(table)
 
 
@@ -156,7 +164,8 @@ def payload_data(found: Payload) -> dict[str, Any]:
     }
 
 
-def show_payload(screen: Console, found: Payload) -> None:
+def show_payload(screen: Console, found: Payload, robot: str) -> None:
+    """Mass, centre and inertia with their intervals; ``robot`` says where its tip is."""
     width = found.found.statistics.quantile()
     screen.print(f"mass {found.mass:.3f} +- {width * found.mass_error:.3f} kg")
     if not found.seen:
@@ -168,12 +177,13 @@ def show_payload(screen: Console, found: Payload) -> None:
         f"{axis} {1e3 * value:.1f} +- {1e3 * width * error:.1f}"
         for axis, value, error in zip("xyz", found.centre, found.centre_errors, strict=True)
     )
-    screen.print(f"centre of mass in the flange's frame, mm: {centre}")
+    screen.print(f"centre of mass in the frame of the tip, mm: {centre}")
     parts = ", ".join(
         f"{name} {found.inertia[place]:.4f} +- {width * found.inertia_errors[place]:.4f}"
         for name, place in zip(INERTIAL, PLACES, strict=False)
     )
     screen.print(f"inertia about the centre, kg m2: {parts}")
+    screen.print(f"the robot: {robot}", markup=False)
     if not found.consistent:
         screen.print(
             "[yellow]no body has this inertia: the runs hardly show it. Mass and centre stand"

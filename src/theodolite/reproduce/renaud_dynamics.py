@@ -17,7 +17,7 @@ import numpy as np
 from theodolite import robots
 from theodolite.arrays import FloatArray
 from theodolite.inertial.base_parameters import base_parameters
-from theodolite.inertial.identify import Dynamic, identify_dynamics
+from theodolite.inertial.identify import IdentifiedDynamics, identify_dynamics
 from theodolite.inertial.prediction import Prediction, prediction
 from theodolite.measure.filtering import Run, filtered
 from theodolite.measure.recording import Recording
@@ -137,12 +137,12 @@ def runs(seed: int) -> list[Run]:
     return [filtered(part, cutoff=CUTOFF) for part in parts]
 
 
-def identified(seed: int) -> Dynamic:
+def identified(seed: int) -> IdentifiedDynamics:
     """The 14 parameters of eq. 8 by weighted least squares on filtered data."""
     return identify_dynamics(h4(), runs(seed), drives=DRIVES, only=list(TABLE_4))
 
 
-def unseen(found: Dynamic, seed: int) -> Prediction:
+def unseen(found: IdentifiedDynamics, seed: int) -> Prediction:
     """Torques of a new fast motion."""
     return prediction(found, filtered(recorded(seed, *FAST), cutoff=CUTOFF))
 

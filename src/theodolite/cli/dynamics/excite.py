@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from theodolite.cli.dynamics.recorded import (
+    DEFAULT_FRICTION,
+    DEFAULT_STRIBECK,
     GravityOption,
     RotorsOption,
     TipOption,
@@ -55,8 +57,12 @@ def command(
         str, typer.Option(help="condition (number, small) or logdet (large).")
     ] = "condition",
     friction: Annotated[
-        str, typer.Option(metavar="A,B,...", help="Terms of friction to be seen, too.")
-    ] = "viscous,coulomb,offset",
+        str,
+        typer.Option(
+            metavar="A,B,...",
+            help="Terms of friction to be seen, too: viscous, coulomb, offset; or none.",
+        ),
+    ] = DEFAULT_FRICTION,
     rotors: RotorsOption = True,
     velocity: Annotated[
         str, typer.Option(metavar="A,B,...", help="Highest, rad/s or m/s; one for all or each.")
@@ -118,7 +124,9 @@ def command(
     given = None if parameters is None else read_dynamics(parameters)
     if gravity is None and given is not None:
         gravity = ",".join(map(repr, given.gravity))
-    dynamics = dynamics_of(robot, gravity, tip, 0.1 if given is None else given.stribeck_speed)
+    dynamics = dynamics_of(
+        robot, gravity, tip, DEFAULT_STRIBECK if given is None else given.stribeck_speed
+    )
     if given is not None:
         given.check(dynamics, dynamics.robot.name)
     motors = dynamics.motors

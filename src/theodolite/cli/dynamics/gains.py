@@ -7,11 +7,13 @@ import typer
 from theodolite.cli.dynamics.payload import LoadedArgument, WithoutArgument
 from theodolite.cli.dynamics.recorded import (
     DEFAULT_FRICTION,
+    DEFAULT_STRIBECK,
     CutoffOption,
     FrictionOption,
     GravityOption,
     PayloadOption,
     Reader,
+    StribeckOption,
     TipOption,
     WholeOption,
     drives_from,
@@ -39,6 +41,7 @@ def command(
     loaded: LoadedArgument,
     payload: PayloadOption = None,
     friction: FrictionOption = DEFAULT_FRICTION,
+    stribeck_speed: StribeckOption = DEFAULT_STRIBECK,
     gravity: GravityOption = None,
     tip: TipOption = None,
     cutoff: CutoffOption = None,
@@ -55,7 +58,8 @@ def command(
     if payload is None:
         raise InputError("--payload is missing", remedy="Currents need a load that is known")
     solid = solid_from(payload)
-    dynamics = dynamics_of(robot, gravity, tip)
+    # The payload is given in the frame of the tip, so there must be just one.
+    dynamics = dynamics_of(robot, gravity, tip, stribeck_speed, any_tip=False)
     serial(dynamics.robot, "drive gains are identified on serial robots")
     assert isinstance(dynamics, Dynamics)
     reader = Reader(dynamics, columns, ignore, None, cutoff, whole)

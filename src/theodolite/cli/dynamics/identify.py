@@ -9,6 +9,7 @@ import typer
 
 from theodolite.cli.dynamics.recorded import (
     DEFAULT_FRICTION,
+    DEFAULT_STRIBECK,
     CutoffOption,
     FrictionOption,
     GainsOption,
@@ -28,6 +29,7 @@ from theodolite.cli.options import (
     JsonOption,
     RobotArgument,
     console,
+    is_urdf,
     print_json,
     working,
 )
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from theodolite.arrays import FloatArray
-    from theodolite.inertial.identify import Dynamic
+    from theodolite.inertial.identify import IdentifiedDynamics
     from theodolite.inertial.prediction import Prediction
     from theodolite.measure.filtering import Run
     from theodolite.model.drives import Drive
@@ -58,9 +60,9 @@ def command(
         Path | None, typer.Option(metavar="F", help="Write the parameters to a JSON file.")
     ] = None,
     way: Annotated[
-        str,
-        typer.Option(help=", ".join(WAYS) + "."),
-    ] = "weighted",
+        str | None,
+        typer.Option(help=f"{', '.join(WAYS)}. Default: weighted; ordinary for energy and power."),
+    ] = None,
     model: Annotated[
         str, typer.Option(help="torque; energy or power need no accelerations.")
     ] = "torque",
@@ -69,7 +71,7 @@ def command(
     ] = None,
     friction: FrictionOption = DEFAULT_FRICTION,
     rotors: RotorsOption = True,
-    stribeck_speed: StribeckOption = 0.1,
+    stribeck_speed: StribeckOption = DEFAULT_STRIBECK,
     prior: Annotated[
         Path | None,
         typer.Option(metavar="F", help="For ridge, consistent: a URDF, or an earlier --out."),
@@ -103,6 +105,7 @@ def command(
     )
     from theodolite.report.plots import check_picture
 
+    way = way or ("weighted" if model == "torque" else "ordinary")
     _refuse(robot, way, model, urdf_out, tip)
     check_outputs([out, urdf_out, plot], force=force, inputs=[*data, Path(robot)])
     if plot is not None:
@@ -112,14 +115,14 @@ def command(
     reader = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole)
     screen = console(json=json)
     with working(f"identifying the dynamics of {dynamics.robot.name}"):
-        runs = [run for path in data for run in reader.runs(path)]
+        runs = reader.all_runs(data)
         # Judged at the cut-off of the fit: a lower one would flatter it.
         unseen = None if check is None else reader.runs(check, cutoff=runs[0].cutoff)
         start = _prior(prior, robot, way, dynamics, drives, tip)
         found = _identified(dynamics, runs, drives, way, model, start)
         fit = prediction(found, runs)
         judged = None if unseen is None else prediction(found, unseen)
-        doubts, notes = _doubts(dynamics, runs, found, fit)
+        doubts, notes = _doubts(dynamics, runs, unseen or [], found, fit)
     good, words = verdict(fit if judged is None else judged, fit, seen=judged is None)
     content = dynamic_data(found, dynamics.robot.name, way, _relations(dynamics, found))
     content |= {"model": model, "doubts": doubts, "notes": notes, "verdict": words}
@@ -163,7 +166,7 @@ def _refuse(robot: str, way: str, model: str, urdf_out: Path | None, tip: str | 
         raise InputError(f"--model {model} with --way {way}", allowed="--way ordinary")
     if urdf_out is None:
         return
-    if not _is_urdf(robot):
+    if not is_urdf(robot):
         raise InputError(
             "--urdf-out needs a robot that is a URDF file", remedy="Give the URDF as ROBOT"
         )
@@ -175,10 +178,6 @@ def _refuse(robot: str, way: str, model: str, urdf_out: Path | None, tip: str | 
     check_bodies(Path(robot), tip=tip)
 
 
-def _is_urdf(robot: str) -> bool:
-    return Path(robot).suffix.lower() in (".urdf", ".xml")
-
-
 def _identified(
     dynamics: Dynamics | LoopDynamics,
     runs: Sequence[Run],
@@ -186,7 +185,7 @@ def _identified(
     way: str,
     model: str,
     prior: FloatArray | None,
-) -> Dynamic:
+) -> IdentifiedDynamics:
     from theodolite.errors import InputError
     from theodolite.inertial.bodies import consistent, ridge
     from theodolite.inertial.by_energy import Model, identify_by_energy
@@ -217,18 +216,26 @@ def _prior(
     import numpy as np
 
     from theodolite.errors import InputError
+    from theodolite.inertial.bodies import inconsistent
     from theodolite.io.dynamics_file import read_dynamics
     from theodolite.io.urdf_inertia import read_inertias
 
-    own = path is None and way in ("ridge", "consistent") and _is_urdf(robot)
+    own = path is None and way in ("ridge", "consistent") and is_urdf(robot)
     path = Path(robot) if own else path
     if path is None:
         return None
     names = dynamics.names(drives)
-    if not _is_urdf(str(path)):
+    if not is_urdf(str(path)):
         given = read_dynamics(path)
         given.check(dynamics, dynamics.robot.name)
         values = given.values
+        vector = np.array([values[name] for name in dynamics.names(given.drives)])
+        if way == "consistent" and inconsistent(vector, dynamics.columns(given.drives)):
+            raise InputError(
+                "holds no bodies, only base parameters",
+                where=str(path),
+                remedy="Take a prior that was identified with --way consistent, or a URDF",
+            )
     else:
         values = read_inertias(path, tip=tip)
         other = dynamics if own else dynamics_of(str(path), None, tip)
@@ -244,7 +251,11 @@ def _prior(
 
 
 def _doubts(
-    dynamics: Dynamics | LoopDynamics, runs: Sequence[Run], found: Dynamic, fit: Prediction
+    dynamics: Dynamics | LoopDynamics,
+    runs: Sequence[Run],
+    unseen: Sequence[Run],
+    found: IdentifiedDynamics,
+    fit: Prediction,
 ) -> tuple[list[str], list[str]]:
     """What speaks against the result, and what is only worth saying."""
     from theodolite.inertial.checks import doubts, joint_fits, shifts
@@ -252,7 +263,11 @@ def _doubts(
     from theodolite.inertial.prediction import unexplained
 
     against: list[str] = []
-    said = [note for run in runs for note in run.notes]
+    said = [note for run in (*runs, *unseen) for note in run.notes]
+    for run in unseen:
+        fits = joint_fits(dynamics, run)
+        against += [f"{run.name}: {doubt}" for doubt in doubts(dynamics, run, fits)]
+        against += [f"{run.name}: {doubt}" for doubt in run.doubts]
     for run in runs:
         fits = joint_fits(dynamics, run)
         against += [*run.doubts, *doubts(dynamics, run, fits)]
@@ -261,7 +276,7 @@ def _doubts(
     return list(dict.fromkeys(against)), list(dict.fromkeys(said))
 
 
-def _relations(dynamics: Dynamics | LoopDynamics, found: Dynamic) -> list[str]:
+def _relations(dynamics: Dynamics | LoopDynamics, found: IdentifiedDynamics) -> list[str]:
     from theodolite.inertial.constants import relations_in_words
     from theodolite.model.drives import Drive
     from theodolite.model.dynamics import Dynamics
@@ -273,7 +288,13 @@ def _relations(dynamics: Dynamics | LoopDynamics, found: Dynamic) -> list[str]:
 
 
 def _write_urdf(
-    screen: Any, source: Path, target: Path, found: Dynamic, tip: str | None, *, force: bool
+    screen: Any,
+    source: Path,
+    target: Path,
+    found: IdentifiedDynamics,
+    tip: str | None,
+    *,
+    force: bool,
 ) -> None:
     from theodolite.io.urdf_inertia import write_inertias
 

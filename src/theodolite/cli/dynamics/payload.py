@@ -9,11 +9,13 @@ import typer
 
 from theodolite.cli.dynamics.recorded import (
     DEFAULT_FRICTION,
+    DEFAULT_STRIBECK,
     CutoffOption,
     FrictionOption,
     GainsOption,
     GravityOption,
     Reader,
+    StribeckOption,
     TipOption,
     WholeOption,
     drives_from,
@@ -47,6 +49,7 @@ def command(
     loaded: LoadedArgument,
     friction: FrictionOption = DEFAULT_FRICTION,
     drive_gains: GainsOption = None,
+    stribeck_speed: StribeckOption = DEFAULT_STRIBECK,
     gravity: GravityOption = None,
     tip: TipOption = None,
     cutoff: CutoffOption = None,
@@ -55,12 +58,12 @@ def command(
     ignore: IgnoreOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Identify mass, centre and inertia of a payload, in the flange's frame."""
+    """Identify mass, centre and inertia of a payload, in the frame of the robot's tip."""
     from theodolite.inertial.payload import identify_payload
     from theodolite.model.dynamics import Dynamics
     from theodolite.report.dynamics import payload_data, show_payload
 
-    dynamics = dynamics_of(robot, gravity, tip)
+    dynamics = dynamics_of(robot, gravity, tip, stribeck_speed)
     serial(dynamics.robot, "a payload is identified on serial robots")
     assert isinstance(dynamics, Dynamics)
     reader = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole)
@@ -69,7 +72,7 @@ def command(
         after = reader.runs(loaded, loaded=True, cutoff=before[0].cutoff)
         found = identify_payload(dynamics, before, after, drives=drives_from(friction, rotors=True))
     screen = console(json=json)
-    show_payload(screen, found)
+    show_payload(screen, found, dynamics.robot.source)
     said = show_doubts(screen, [*before, *after], dynamics)
     if json:
         print_json(payload_data(found) | {"doubts": said})

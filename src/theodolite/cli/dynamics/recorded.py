@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from theodolite.cli.options import robot_named
+from theodolite.cli.options import is_urdf, name_list, robot_named
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +28,11 @@ GravityOption = Annotated[
     ),
 ]
 TipOption = Annotated[
-    str | None, typer.Option(metavar="LINK", help="Last link, where a URDF has several chains.")
+    str | None,
+    typer.Option(
+        metavar="LINK",
+        help="Last link, where a URDF has several; a payload is given in its frame.",
+    ),
 ]
 GainsOption = Annotated[
     str | None, typer.Option(metavar="A,B,...", help="Drive gains, Nm/A, where currents are given.")
@@ -55,12 +59,19 @@ PayloadOption = Annotated[
 RotorsOption = Annotated[bool, typer.Option("--rotors/--no-rotors", help="Rotor inertias.")]
 StribeckOption = Annotated[float, typer.Option(help="Speed of the Stribeck term, rad/s.")]
 DEFAULT_FRICTION = "viscous,coulomb,offset"
+#: As in ``theodolite.model.drives``, which is not imported before it is needed.
+DEFAULT_STRIBECK = 0.1
 
 
 def dynamics_of(
-    robot: str, gravity: str | None, tip: str | None = None, stribeck: float = 0.1
+    robot: str,
+    gravity: str | None,
+    tip: str | None = None,
+    stribeck: float = DEFAULT_STRIBECK,
+    *,
+    any_tip: bool = True,
 ) -> Dynamics | LoopDynamics:
-    """The robot's dynamics, whatever kind it is."""
+    """The robot's dynamics, whatever kind it is; of a URDF, any tip will do, or just one."""
     import numpy as np
 
     from theodolite.errors import InputError
@@ -70,17 +81,16 @@ def dynamics_of(
 
     if not 0 < stribeck < 1e3:
         raise InputError(f"--stribeck-speed {stribeck:g}", allowed="more than 0 rad/s")
-    is_urdf = Path(robot).suffix.lower() in (".urdf", ".xml")
-    if tip is not None and not is_urdf:
+    if tip is not None and not is_urdf(robot):
         raise InputError(f"--tip {tip} is for URDF files, not for '{robot}'")
-    subject = robot_named(robot, tip=tip, any_tip=True)
+    subject = robot_named(robot, tip=tip, any_tip=any_tip)
     allowed = "three numbers in m/s2, as in 0,0,-9.81"
     vector = None
     if gravity is not None:
         vector = number_list(gravity, "--gravity", 3, allowed)
         if np.abs(vector).max() > 1e3:
             raise InputError(f"--gravity {gravity}", allowed=allowed)
-    elif is_urdf:
+    elif is_urdf(robot):
         # The world of a URDF has its z upwards.
         vector = np.array([0.0, 0.0, -GRAVITY])
     if isinstance(subject, Mechanism):
@@ -135,6 +145,14 @@ class Reader:
     cutoff: float | None = None
     whole: bool = False
 
+    def all_runs(self, paths: list[Path]) -> list[Run]:
+        """Several recordings at one cut-off: the highest that is proposed for any of them."""
+        found = [self.runs(path) for path in paths]
+        highest = max(run.cutoff for runs in found for run in runs)
+        if any(run.cutoff != highest for runs in found for run in runs):
+            found = [self.runs(path, cutoff=highest) for path in paths]
+        return [run for runs in found for run in runs]
+
     def runs(
         self,
         path: Path,
@@ -165,8 +183,8 @@ class Reader:
         recording = read_recording(
             path,
             self.dynamics.robot,
-            columns=None if self.columns is None else _names(self.columns),
-            ignore=_names(self.ignore),
+            columns=None if self.columns is None else name_list(self.columns),
+            ignore=name_list(self.ignore),
             drive_gains=factors,
             from_currents=currents,
         )
@@ -216,7 +234,3 @@ def solid_from(text: str) -> tuple[float, FloatArray, FloatArray]:
             allowed="moments that are positive, none larger than the sum of the other two",
         )
     return given[0], 1e-3 * np.array(given[1:4]), inertia
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

@@ -16,6 +16,7 @@ from theodolite.cli.dynamics.recorded import (
     TipOption,
     WholeOption,
     dynamics_of,
+    show_doubts,
     solid_from,
 )
 from theodolite.cli.options import (
@@ -70,7 +71,8 @@ def command(
     given = read_dynamics(parameters)
     if gravity is None:
         gravity = ",".join(map(repr, given.gravity))
-    dynamics = dynamics_of(robot, gravity, tip, given.stribeck_speed)
+    # A payload is given in the frame of the tip, so there must be just one.
+    dynamics = dynamics_of(robot, gravity, tip, given.stribeck_speed, any_tip=payload is None)
     given.check(dynamics, dynamics.robot.name)
     values = dict(given.values)
     if payload is not None:
@@ -88,8 +90,11 @@ def command(
     if plot is not None:
         torque_curves(plot, found, f"{dynamics.robot.name}: {data.name}")
         screen.print(f"wrote {plot}", markup=False)
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        screen.print(f"note: {note}", markup=False)
+    doubts = show_doubts(screen, runs, dynamics)
     if json:
-        content = prediction_data(found)
+        content = prediction_data(found) | {"doubts": doubts}
         print_json(content | {"joints": content["error_joints"], "good": good, "verdict": words})
-    if not good:
+    if doubts or not good:
         raise typer.Exit(1)
