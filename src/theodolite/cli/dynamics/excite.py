@@ -97,7 +97,6 @@ def command(
     """Plan a motion within limits from which inertial and friction parameters are seen best."""
     from theodolite.design.criteria import Criterion
     from theodolite.design.excite import Part, excite
-    from theodolite.errors import InputError
     from theodolite.io.dynamics_file import read_dynamics
     from theodolite.io.trajectories import write_trajectory
     from theodolite.io.writing import check_outputs
@@ -105,19 +104,7 @@ def command(
     from theodolite.report.dynamics import excitation_data, show_excitation
     from theodolite.report.plots import check_picture, trajectory_curves
 
-    kinds = [member.value for member in Criterion]
-    if criterion not in kinds:
-        raise InputError(f"--criterion {criterion}", allowed=kinds)
-    for name, value, low, high in (
-        ("duration", duration, 0.1, 1e4),
-        ("slow", slow, 0.0, 1e4),
-        ("slow-speed", slow_speed, 1e-3, 1.0),
-        ("radius", radius, 0.0, 1e4),
-        ("floor", floor or 0.0, -1e6, 1e6),
-        ("rate", rate, 1.0, MOST_ROWS / max(duration + slow, 1.0)),
-    ):
-        if not low <= value <= high:
-            raise InputError(f"--{name} {value:g}", allowed=f"{low:g} to {high:g}")
+    _refuse(criterion, duration, slow, slow_speed, radius, floor, rate)
     check_outputs([out, plot], force=force)
     if plot is not None:
         check_picture(plot)
@@ -174,6 +161,34 @@ def command(
         print_json(excitation_data(found))
     if not found.within_limits or found.condition_number > POOR:
         raise typer.Exit(1)
+
+
+def _refuse(
+    criterion: str,
+    duration: float,
+    slow: float,
+    slow_speed: float,
+    radius: float,
+    floor: float | None,
+    rate: float,
+) -> None:
+    """Wrong options, before any work is done."""
+    from theodolite.design.criteria import Criterion
+    from theodolite.errors import InputError
+
+    kinds = [member.value for member in Criterion]
+    if criterion not in kinds:
+        raise InputError(f"--criterion {criterion}", allowed=kinds)
+    for name, value, low, high in (
+        ("duration", duration, 0.1, 1e4),
+        ("slow", slow, 0.0, 1e4),
+        ("slow-speed", slow_speed, 1e-3, 1.0),
+        ("radius", radius, 0.0, 1e4),
+        ("floor", floor or 0.0, -1e6, 1e6),
+        ("rate", rate, 1.0, MOST_ROWS / max(duration + slow, 1.0)),
+    ):
+        if not low <= value <= high:
+            raise InputError(f"--{name} {value:g}", allowed=f"{low:g} to {high:g}")
 
 
 def _limits(
