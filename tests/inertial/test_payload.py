@@ -12,7 +12,7 @@ from theodolite.errors import InputError
 from theodolite.inertial.drive_gains import identify_gains
 from theodolite.inertial.payload import identify_payload
 from theodolite.measure.filtering import Run, filtered
-from theodolite.model.inertia import moving, point_mass, solid, taken_apart
+from theodolite.model.inertia import moving, solid, taken_apart
 
 MASS, CENTRE = 4.0, np.array([0.02, -0.05, 0.1])
 INERTIA = np.diag([0.02, 0.03, 0.025])
@@ -92,7 +92,8 @@ def test_bodies_move_with_their_frames() -> None:
     R = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     R *= np.sign(np.linalg.det(R))
     p, x = rng.uniform(-1, 1, (2, 3))
-    np.testing.assert_allclose(moving(R, p) @ point_mass(x), point_mass(R @ x + p), atol=1e-12)
+    point, moved = (solid(1.0, place, np.zeros((3, 3))) for place in (x, R @ x + p))
+    np.testing.assert_allclose(moving(R, p) @ point, moved, atol=1e-12)
     body = solid(3.0, x, np.diag([0.1, 0.2, 0.25]))
     mass, centre, inertia = taken_apart(moving(R, p) @ body)
     assert mass == pytest.approx(3.0)

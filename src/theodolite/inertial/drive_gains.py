@@ -11,7 +11,7 @@ Gains as factors of noisy currents, ``g_j i_j = W_j X + y_j``, would come out to
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from theodolite.identification.solver import Solution, Status, solve
 from theodolite.identification.statistics import statistics
 from theodolite.inertial.identify import FRICTION
 from theodolite.inertial.noise import TorqueNoise
-from theodolite.measure.filtering import Run
+from theodolite.measure.filtering import Run, with_and_without
 from theodolite.measure.problem import Block
 from theodolite.measure.torque import LinearModel, TorqueProblem
 from theodolite.model.drives import Drive
@@ -121,8 +121,7 @@ def identify_gains(
     drives: Sequence[Drive] = FRICTION,
 ) -> DriveGains:
     """From runs whose torques are currents; ``payload`` has ten parameters in the last link."""
-    runs = [*(replace(run, loaded=False) for run in without)]
-    runs += [replace(run, loaded=True) for run in loaded]
+    runs = with_and_without(without, loaded)
     sigmas = np.ones(dynamics.motors)
     start = solve(_Currents(dynamics, runs, payload, sigmas, drives, linear=True)).values
     size = len(start) - dynamics.motors

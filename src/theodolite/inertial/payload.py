@@ -8,14 +8,14 @@ the robot is identified by all runs and the payload by the difference between th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.inertial.identify import FRICTION, IdentifiedDynamics, Way, identify_dynamics
-from theodolite.measure.filtering import Run
+from theodolite.measure.filtering import Run, with_and_without
 from theodolite.measure.torque import LOAD
 from theodolite.model.drives import Drive
 from theodolite.model.dynamics import Dynamics
@@ -56,8 +56,7 @@ def identify_payload(
     way: Way = Way.WEIGHTED,
 ) -> Payload:
     """What the robot carried in the loaded runs and not in the others."""
-    runs = [*(replace(run, loaded=False) for run in without)]
-    runs += [replace(run, loaded=True) for run in loaded]
+    runs = with_and_without(without, loaded)
     found = identify_dynamics(dynamics, runs, drives=drives, way=way, payload=True)
     known = found.identifiability
     names = known.identifiable

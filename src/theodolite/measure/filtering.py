@@ -7,6 +7,7 @@ are: they and the columns of the regressor pass one low-pass in parallel afterwa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -78,6 +79,14 @@ class Run:
     def measured(self) -> FloatArray:
         """Torques after the low-pass, (rows, motors)."""
         return self.thinning.thinned(self.torques.T).T
+
+
+def with_and_without(without: Sequence[Run], loaded: Sequence[Run]) -> list[Run]:
+    """Runs without a payload and runs with it, marked as such."""
+    return [
+        *(replace(run, loaded=False) for run in without),
+        *(replace(run, loaded=True) for run in loaded),
+    ]
 
 
 @dataclass(frozen=True)

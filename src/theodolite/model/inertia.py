@@ -40,12 +40,6 @@ def from_moments(P: FloatArray) -> FloatArray:
     return np.array([*(J[place] for place in PLACES), *P[:3, 3], P[3, 3]])
 
 
-def point_mass(position: FloatArray, mass: float = 1.0) -> FloatArray:
-    """A mass at a point."""
-    x = np.append(position, 1.0)
-    return from_moments(mass * np.outer(x, x))
-
-
 def moving(rotation: FloatArray, position: FloatArray) -> FloatArray:
     """How the ten parameters change, (10, 10): into the frame in which theirs stands so."""
     T = np.eye(4)

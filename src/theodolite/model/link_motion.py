@@ -43,9 +43,9 @@ class Link:
     name: str | None
 
 
-#: Vectors that every motion has: w, w', a; and those that energy and places need besides: v, and
-#: the world's axes.
-W, WD, A, V, AXES = 0, 1, 2, 3, slice(4, 7)
+#: Places of vectors: w (before w') and a, which every motion has; v and the world's axes, which
+#: energy and places need besides.
+W, A, V, AXES = 0, 2, 3, slice(4, 7)
 FEW, MANY = 3, 7
 
 

@@ -65,7 +65,7 @@ def command(
     reader = Reader(dynamics, columns, ignore, None, cutoff, whole)
     with working(f"identifying the drive gains of {dynamics.robot.name}"):
         before = reader.runs(without, currents=True)
-        after = reader.runs(loaded, loaded=True, currents=True, cutoff=before[0].cutoff)
+        after = reader.runs(loaded, currents=True, cutoff=before[0].cutoff)
         found = identify_gains(
             dynamics,
             before,

@@ -69,7 +69,7 @@ def command(
     reader = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole)
     with working(f"identifying what {dynamics.robot.name} carries"):
         before = reader.runs(without)
-        after = reader.runs(loaded, loaded=True, cutoff=before[0].cutoff)
+        after = reader.runs(loaded, cutoff=before[0].cutoff)
         found = identify_payload(dynamics, before, after, drives=drives_from(friction, rotors=True))
     screen = console(json=json)
     show_payload(screen, found, dynamics.robot.source)
