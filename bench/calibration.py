@@ -19,8 +19,8 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import theodolite as th
-from theodolite.identification.solver import solve
-from theodolite.measure.simulate import simulate
+from theodolite.calibration.simulation import simulate
+from theodolite.estimation.solver import solve
 
 POSITIONS = 1000
 #: pybotics is stopped here: it needs many more to converge, and each takes seconds.

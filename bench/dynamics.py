@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 import theodolite as th
-from theodolite.identification.loss import Loss
-from theodolite.identification.reduction import reduce
-from theodolite.identification.threads import single_thread
-from theodolite.measure.filtering import Run
-from theodolite.measure.slicing import slices
-from theodolite.measure.torque import SAMPLES as BLOCK
-from theodolite.measure.torque import TorqueProblem, random_state
-from theodolite.model.drives import State
-from theodolite.model.dynamics import Dynamics
+from theodolite.dynamics.drives import State
+from theodolite.dynamics.filtering import Run
+from theodolite.dynamics.serial import Dynamics
+from theodolite.dynamics.torque import SAMPLES as BLOCK
+from theodolite.dynamics.torque import TorqueProblem, random_state
+from theodolite.estimation.loss import Loss
+from theodolite.estimation.reduction import reduce
+from theodolite.estimation.slicing import slices
+from theodolite.estimation.threads import single_thread
 
 SAMPLES = 100_000
 #: Samples of the peers that loop.

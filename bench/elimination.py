@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import theodolite as th
-from theodolite.identification.analytic import Measured, Structure, analytic
+from theodolite.calibration.analytic import Measured, Structure, analytic
 
 
 def median(function, repeats: int = 100) -> float:

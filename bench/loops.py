@@ -7,10 +7,10 @@ import time
 import numpy as np
 
 import theodolite as th
-from theodolite.identification.loss import Loss
-from theodolite.identification.multipliers import solve_with_multipliers
-from theodolite.identification.reduction import reduce
-from theodolite.identification.threads import single_thread
+from theodolite.estimation.loss import Loss
+from theodolite.estimation.multipliers import solve_with_multipliers
+from theodolite.estimation.reduction import reduce
+from theodolite.estimation.threads import single_thread
 
 #: Linear means: the time of one more measurement stays within this part from end to end.
 LINEAR = 0.2

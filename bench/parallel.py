@@ -12,9 +12,9 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import theodolite as th
-from theodolite.identification.solver import solve
-from theodolite.identification.threads import single_thread
-from theodolite.measure.slicing import slices
+from theodolite.estimation.slicing import slices
+from theodolite.estimation.solver import solve
+from theodolite.estimation.threads import single_thread
 
 POSES = 10_000
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import theodolite as th
-from theodolite.design.limits import Limits
-from theodolite.inertial.identify import FRICTION
-from theodolite.model.inertia import INERTIAL, solid
+from theodolite.dynamics.excitation.limits import Limits
+from theodolite.dynamics.identify import FRICTION
+from theodolite.dynamics.inertia import INERTIAL, solid
 
 
 def true_values(rng: np.random.Generator) -> dict[str, float]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.inertial.simulated import GAINS, puma, recorded, true_values
+from tests.dynamics.simulated import GAINS, puma, recorded, true_values
 from tests.io.test_urdf_inertia import SMALL
-from theodolite.measure.recording import Recording
+from theodolite.dynamics.recording import Recording
 
 
 def written(recording: Recording, name: str, change=None, *, currents: bool = False) -> None:

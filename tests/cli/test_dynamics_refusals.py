@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.cli.test_dynamics import fit_and_check, saved, written
-from tests.inertial.simulated import GAINS, recorded, true_values
+from tests.dynamics.simulated import GAINS, recorded, true_values
 from tests.io.test_urdf_inertia import SMALL
 
 

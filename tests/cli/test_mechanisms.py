@@ -85,7 +85,7 @@ def test_rows_on_another_branch_are_named(theodolite) -> None:
     robot = th.robots.load("fourbar")
     import numpy as np
 
-    from theodolite.measure.branches import _other_assemblies
+    from theodolite.calibration.assembly import _other_assemblies
 
     active = np.radians([float(cell) for cell in rows[5][:3]])
     passive = _other_assemblies(robot, active)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import theodolite as th
+from theodolite.calibration.catalogue import METHODS, NEEDS, method_named
 from theodolite.errors import InputError
-from theodolite.measure.catalogue import METHODS, NEEDS, method_named
 
 
 @pytest.mark.parametrize("name", METHODS)

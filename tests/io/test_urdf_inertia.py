@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import theodolite as th
+from theodolite.dynamics.identify import FRICTION
+from theodolite.dynamics.serial import Dynamics
+from theodolite.dynamics.torque import random_state
 from theodolite.errors import InputError
-from theodolite.inertial.identify import FRICTION
 from theodolite.io.urdf_inertia import read_inertias, write_inertias
-from theodolite.measure.torque import random_state
-from theodolite.model.dynamics import Dynamics
 
 DOWN = np.array([0.0, 0.0, -9.81])
 SMALL = """<?xml version="1.0"?>
@@ -114,9 +114,9 @@ def test_a_branch_that_moves_is_refused(tmp_path: Path) -> None:
 
 def test_identified_bodies_predict_the_same_in_a_simulator(tmp_path: Path) -> None:
     """What was identified and what Pinocchio computes from the written file agree."""
-    from theodolite.inertial.bodies import consistent
-    from theodolite.inertial.identify import identify_dynamics
-    from theodolite.measure.filtering import Run
+    from theodolite.dynamics.consistent import consistent
+    from theodolite.dynamics.filtering import Run
+    from theodolite.dynamics.identify import identify_dynamics
 
     source, target = tmp_path / "two.urdf", tmp_path / "new.urdf"
     source.write_text(SMALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from theodolite.measure.lens import Lens
+from theodolite.calibration.lens import Lens
 from theodolite.vision.board import Board
 
 #: Texture pixels per metre of board.

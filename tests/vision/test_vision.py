@@ -9,9 +9,9 @@ import pytest
 import theodolite as th
 from tests.random_robots import central_differences
 from tests.vision.rendering import Renderer
+from theodolite.calibration.lens import projected
 from theodolite.errors import InputError
-from theodolite.identification.solver import solve
-from theodolite.measure.lens import projected
+from theodolite.estimation.solver import solve
 from theodolite.model.rotations import exp
 from theodolite.reproduce import renaud
 from theodolite.vision.board import Board

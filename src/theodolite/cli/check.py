@@ -57,8 +57,8 @@ def command(
 def _check_data(screen: Any, path: Path, robot: Any) -> dict[str, Any]:
     import numpy as np
 
+    from theodolite.calibration.catalogue import method_for
     from theodolite.io.tables import read_measurements
-    from theodolite.measure.catalogue import method_for
 
     data = read_measurements([path], robot)
     holds = [

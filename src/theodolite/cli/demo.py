@@ -23,13 +23,13 @@ def command(
 ) -> None:
     """Simulate a robot with errors, measure and calibrate it, prove it on fresh configurations."""
     from theodolite import robots
-    from theodolite.identification.identify import identifiable, identify
-    from theodolite.identification.judging import summary
+    from theodolite.calibration.calibrate import identifiable, identify
+    from theodolite.calibration.cross_validation import summary
+    from theodolite.calibration.noise import Noise
+    from theodolite.calibration.position import Position
+    from theodolite.calibration.simulation import ParameterErrors, perturbed, simulate
     from theodolite.io.robot_file import write_robot
     from theodolite.io.tables import write_measurements
-    from theodolite.measure.noise import Noise
-    from theodolite.measure.position import Position
-    from theodolite.measure.simulate import ParameterErrors, perturbed, simulate
     from theodolite.report.text import show_errors, show_identifiability, show_result, show_robot
 
     files = {} if out is None else _files(out, force=force)

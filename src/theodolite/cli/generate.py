@@ -76,12 +76,12 @@ def command(
     """Simulate what a method records of a robot that is not quite what it should be."""
     import numpy as np
 
+    from theodolite.calibration.noise import Noise
+    from theodolite.calibration.simulation import ParameterErrors, perturbed, simulate
     from theodolite.errors import InputError
     from theodolite.io.robot_file import write_robot
     from theodolite.io.tables import write_measurements
     from theodolite.io.writing import check_writable
-    from theodolite.measure.noise import Noise
-    from theodolite.measure.simulate import ParameterErrors, perturbed, simulate
 
     for path in (out, save_true):
         if path is not None:

@@ -30,11 +30,11 @@ from theodolite.cli.options import (
 from theodolite.cli.pictures import LensOption, MountOption, camera_from
 
 if TYPE_CHECKING:
-    from theodolite.identification.completeness import Completeness
-    from theodolite.identification.excitation import Excitation
-    from theodolite.identification.identifiability import Identifiability
-    from theodolite.measure.dataset import Dataset
-    from theodolite.measure.method import Method
+    from theodolite.calibration.completeness import Completeness
+    from theodolite.calibration.data import Dataset
+    from theodolite.calibration.excitation import Excitation
+    from theodolite.calibration.method import Method
+    from theodolite.estimation.identifiability import Identifiability
     from theodolite.model.machine import Machine
     from theodolite.model.robot import Robot
 
@@ -76,7 +76,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say which parameters are identifiable, and how the others combine with them."""
-    from theodolite.identification.coupling import coupling
+    from theodolite.calibration.coupling import coupling
     from theodolite.io.priorities import format_matrix, to_matrix
     from theodolite.io.writing import check_writable, write_text
     from theodolite.model.mechanism import Mechanism
@@ -153,9 +153,9 @@ def _examined(
     robot: Machine, method: Method, recorded: Dataset | None, *, gains: bool, seed: int
 ) -> tuple[Identifiability, Excitation | None]:
     """What random configurations show, or what a recording does and how the two compare."""
+    from theodolite.calibration.calibrate import identifiable
+    from theodolite.calibration.excitation import excitation
     from theodolite.errors import UnreachableError
-    from theodolite.identification.excitation import excitation
-    from theodolite.identification.identify import identifiable
 
     if recorded is None:
         return identifiable(robot, method, gains=gains, rng=generator(seed)), None
@@ -190,8 +190,8 @@ def _modelled(robot: Machine, model: str | None, method: str) -> Machine:
 
 
 def _completeness(robot: Robot, method: str, *, base: bool) -> Completeness:
-    from theodolite.identification.analytic import Measured
-    from theodolite.identification.completeness import completeness
+    from theodolite.calibration.analytic import Measured
+    from theodolite.calibration.completeness import completeness
 
     measured = Measured.POSE if method == "frame" else Measured.POSITION
     return completeness(robot, measured, base=base)

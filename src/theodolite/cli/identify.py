@@ -39,8 +39,8 @@ from theodolite.cli.pictures import (
 )
 
 if TYPE_CHECKING:
-    from theodolite.measure.dataset import Dataset
-    from theodolite.measure.method import Method
+    from theodolite.calibration.data import Dataset
+    from theodolite.calibration.method import Method
     from theodolite.model.machine import Machine
 
 NAME = "identify"
@@ -106,7 +106,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Identify a robot's parameters and write the calibrated robot."""
-    from theodolite.identification.identify import identify
+    from theodolite.calibration.calibrate import identify
     from theodolite.io.provenance import provenance
     from theodolite.io.robot_file import write_robot
     from theodolite.io.writing import check_writable
@@ -178,10 +178,10 @@ def command(
 
 def _started(robot: Machine, data: Dataset, method: Method, start: str) -> tuple[Machine, bool]:
     """The robot to start from, and whether base and targets had to be placed."""
+    from theodolite.calibration.calibrate import fit_placement
+    from theodolite.calibration.cross_validation import summary
+    from theodolite.calibration.placement import located
     from theodolite.errors import InputError
-    from theodolite.identification.identify import fit_placement
-    from theodolite.identification.judging import summary
-    from theodolite.measure.locate import located
     from theodolite.model.robot import Robot
 
     if start not in ("auto", "nominal", "locate"):
@@ -226,10 +226,10 @@ def _check_poses(robot: Machine, data: Dataset, method: Method) -> None:
     """Refuse poses that do not belong to their joints: out of reach, mixed up, another assembly."""
     import numpy as np
 
+    from theodolite.calibration.assembly import named
+    from theodolite.calibration.parallel import misfit
+    from theodolite.calibration.platform import Platform
     from theodolite.errors import InputError
-    from theodolite.measure.branches import named
-    from theodolite.measure.parallel import misfit
-    from theodolite.measure.platform import Platform
     from theodolite.model.mechanism import Mechanism
 
     if method.name not in ("implicit", "inverse", "frame") or not isinstance(robot, Mechanism):
@@ -265,8 +265,8 @@ def _check_poses(robot: Machine, data: Dataset, method: Method) -> None:
 
 def _check_enough(robot: Machine, data: Dataset, method: Method, *, gains: bool) -> None:
     """Refuse data that have fewer equations than the method has unknowns for this robot."""
+    from theodolite.calibration.calibrate import equations, unknowns
     from theodolite.errors import InputError
-    from theodolite.identification.identify import equations, unknowns
 
     have, need = equations(robot, data, method), unknowns(robot, method, gains=gains)
     if need is not None and have < need:
@@ -283,8 +283,8 @@ def _check_enough(robot: Machine, data: Dataset, method: Method, *, gains: bool)
 def _noise(mm: float | None, mrad: float | None, joint_deg: float, slide_mm: float) -> Any:
     import numpy as np
 
+    from theodolite.calibration.noise import Noise
     from theodolite.errors import InputError
-    from theodolite.measure.noise import Noise
 
     if mm == 0.0 or mrad == 0.0:
         raise InputError("noise 0 would give infinite weights", allowed="positive numbers")
@@ -304,7 +304,7 @@ def _noise(mm: float | None, mrad: float | None, joint_deg: float, slide_mm: flo
 
 def _loss(name: str) -> Any:
     from theodolite.errors import InputError
-    from theodolite.identification.loss import Loss, Shape
+    from theodolite.estimation.loss import Loss, Shape
 
     try:
         return Loss(Shape(name))

@@ -31,8 +31,8 @@ def command(
 ) -> None:
     """Make a robot file to edit and calibrate."""
     from theodolite import robots
+    from theodolite.calibration.completeness import completeness
     from theodolite.errors import InputError
-    from theodolite.identification.completeness import completeness
     from theodolite.io.dh_table import read_dh_table
     from theodolite.io.robot_file import format_robot, parse_robot, read_robot
     from theodolite.io.urdf import read_urdf

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from theodolite.arrays import FloatArray
-    from theodolite.measure.dataset import Dataset
-    from theodolite.measure.method import Method
+    from theodolite.calibration.data import Dataset
+    from theodolite.calibration.method import Method
     from theodolite.model.machine import Machine
     from theodolite.model.robot import Robot
 
@@ -161,7 +161,7 @@ def with_priorities(robot: Machine, path: Path | None) -> Machine:
 
 
 def method_from(name: str, plane: str | None = None) -> Method:
-    from theodolite.measure.catalogue import method_named
+    from theodolite.calibration.catalogue import method_named
 
     return method_named(name, plane=None if plane is None else parse_plane(plane))
 
@@ -196,8 +196,8 @@ def data_from(
     plane: str | None = None,
 ) -> Dataset:
     """Measurements, checked for what the method needs."""
+    from theodolite.calibration.catalogue import NEEDS
     from theodolite.io.tables import read_measurements
-    from theodolite.measure.catalogue import NEEDS
 
     needs = NEEDS.get(method or "", ())
     if plane is not None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from theodolite.measure.camera import Camera
-    from theodolite.measure.dataset import Dataset
-    from theodolite.measure.lens import Lens
+    from theodolite.calibration.camera import Camera
+    from theodolite.calibration.data import Dataset
+    from theodolite.calibration.lens import Lens
     from theodolite.vision.board import Board
     from theodolite.vision.detection import Detection
 
@@ -39,8 +39,8 @@ REFUSED = 0.5
 
 def parse_lens(text: str | None) -> Lens | None:
     """A lens from its numbers."""
+    from theodolite.calibration.lens import Lens
     from theodolite.errors import InputError
-    from theodolite.measure.lens import Lens
 
     if text is None:
         return None
@@ -56,7 +56,7 @@ def parse_lens(text: str | None) -> Lens | None:
 
 def camera_from(lens: str | None, mount: str) -> Camera:
     """The camera method with a given lens, or the one that is simulated."""
-    from theodolite.measure.camera import DEFAULT_LENS, Camera
+    from theodolite.calibration.camera import DEFAULT_LENS, Camera
 
     return Camera(parse_lens(lens) or DEFAULT_LENS, mount=mount)
 
@@ -75,8 +75,8 @@ def from_pictures(
     """What pictures show: pixels of a target's points, or poses with covariances."""
     import numpy as np
 
+    from theodolite.calibration.camera import Camera
     from theodolite.errors import InputError
-    from theodolite.measure.camera import Camera
     from theodolite.vision.board import Board
     from theodolite.vision.data import pixel_data, pose_data
     from theodolite.vision.detection import detect_all

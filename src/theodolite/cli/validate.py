@@ -45,11 +45,11 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say how well a robot predicts measurements it has not seen."""
+    from theodolite.calibration.calibrate import fit_placement
+    from theodolite.calibration.catalogue import method_for
+    from theodolite.calibration.cross_validation import summary
+    from theodolite.calibration.placement import located
     from theodolite.errors import InputError
-    from theodolite.identification.identify import fit_placement
-    from theodolite.identification.judging import summary
-    from theodolite.measure.catalogue import method_for
-    from theodolite.measure.locate import located
     from theodolite.model.robot import Robot
     from theodolite.report.data import errors_data
     from theodolite.report.text import show_errors

@@ -8,10 +8,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from theodolite.dynamics.drives import Drive
+from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 from theodolite.io.writing import read_text, write_text
-from theodolite.model.drives import Drive
-from theodolite.model.tree import Tree
 
 FORMAT = "theodolite dynamics 1"
 

@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.dynamics.recording import Recording
 from theodolite.errors import InputError
 from theodolite.io.tables import read_table
 from theodolite.io.units import joint_units
-from theodolite.measure.recording import Recording
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 

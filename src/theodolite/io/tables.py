@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.calibration.assembly import branched
+from theodolite.calibration.data import Dataset
 from theodolite.errors import InputError
 from theodolite.io.cells import header, row
 from theodolite.io.columns import MAY_BE_BLANK, QUATERNION, Columns, Table, is_joint
 from theodolite.io.units import ANGLES, LENGTHS
 from theodolite.io.writing import read_text, write_text
-from theodolite.measure.branches import branched
-from theodolite.measure.dataset import Dataset
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism

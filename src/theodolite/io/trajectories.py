@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.dynamics.drives import State
 from theodolite.io.writing import write_text
-from theodolite.model.drives import State
 
 
 def write_trajectory(

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.dynamics.inertia import INERTIAL, PLACES, moving, pseudo_inertia, solid, taken_apart
 from theodolite.errors import InputError
 from theodolite.io.urdf import UrdfJoint, aligning, numbers, parsed, read_joints
 from theodolite.io.writing import read_text, write_text
 from theodolite.model.conventions import Joint
-from theodolite.model.inertia import INERTIAL, PLACES, moving, pseudo_inertia, solid, taken_apart
 from theodolite.model.poses import rotation_matrix
 
 #: Attributes of <inertia>, with their places in the matrix.

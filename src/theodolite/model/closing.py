@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray, IntArray
+from theodolite.matrices import SINGULAR, pseudo_inverse
 from theodolite.model.chain import Motion
 from theodolite.model.rotations import left_inverse, log
 
@@ -25,8 +26,6 @@ STRIDE = 0.15
 MAX_STRIDES = 400
 #: No passive joint moves by more in one step, so that the branch stays the guess's.
 LONGEST_STEP = 0.5
-#: Singular values below this part of the largest count as zero.
-SINGULAR = 1e-9
 #: A configuration is singular if its smallest singular value is below this part of the largest.
 NEARLY_SINGULAR = 1e-3
 
@@ -65,23 +64,6 @@ def rod_gap(
     by_basis = np.einsum("ni,nib->nb", along, motion.position_basis_jacobian())[:, None]
     by_basis -= length.position_basis_jacobian()[:, :1]
     return distance[:, None] - length.position[:, :1], by_values, by_basis
-
-
-def pseudo_inverse(matrices: FloatArray) -> FloatArray:
-    """Pseudo-inverses of many small matrices; joints that do nothing stay where they are."""
-    inverse: FloatArray
-    if matrices.shape[1] == matrices.shape[2] and matrices.size:
-        try:
-            inverse = np.linalg.inv(matrices)
-        except np.linalg.LinAlgError:
-            return np.asarray(np.linalg.pinv(matrices, rcond=SINGULAR))
-        # Inverting is several times faster; where it is not safe, do it again properly.
-        sizes = np.abs(matrices).sum(axis=(1, 2)) * np.abs(inverse).sum(axis=(1, 2))
-        unsafe = ~(sizes < 1e-2 / SINGULAR)
-        inverse[unsafe] = np.linalg.pinv(matrices[unsafe], rcond=SINGULAR)
-        return inverse
-    inverse = np.linalg.pinv(matrices, rcond=SINGULAR)
-    return inverse
 
 
 def singular(by_passive: FloatArray, limit: float) -> BoolArray:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.matrices import pseudo_inverse
 from theodolite.model.chain import Motion
-from theodolite.model.closing import Gap, pseudo_inverse
+from theodolite.model.closing import Gap
 
 
 class LoopMotion:

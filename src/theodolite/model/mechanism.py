@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.errors import InfeasibleError, InputError
+from theodolite.matrices import pseudo_inverse
 from theodolite.model import closing
 from theodolite.model.bodies import (
     Closure,
@@ -233,9 +234,7 @@ class Mechanism(Linkage):
             return frozenset()
         joints = self.random_motors(LOOKS, np.random.default_rng(0))
         at = self.gap(self.values, joints)
-        out_of_reach = at.by_values - at.by_passive @ (
-            closing.pseudo_inverse(at.by_passive) @ at.by_values
-        )
+        out_of_reach = at.by_values - at.by_passive @ (pseudo_inverse(at.by_passive) @ at.by_values)
         sizes = np.abs(out_of_reach).max(axis=(0, 1))
         return frozenset(
             p.name for p, size in zip(self.parameters, sizes, strict=True) if size > ROUNDING

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from theodolite.identification.completeness import Completeness
-from theodolite.identification.coupling import Coupling
-from theodolite.identification.excitation import Excitation
-from theodolite.identification.identifiability import Identifiability
-from theodolite.identification.result import Errors, HeldOut, Result
+from theodolite.calibration.completeness import Completeness
+from theodolite.calibration.coupling import Coupling
+from theodolite.calibration.excitation import Excitation
+from theodolite.calibration.result import Errors, HeldOut, Result
+from theodolite.estimation.identifiability import Identifiability
 from theodolite.io.priorities import to_matrix
 from theodolite.model.machine import Machine
 from theodolite.model.robot import Robot

@@ -9,11 +9,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from theodolite.design.excite import Excitation
-from theodolite.inertial.identify import IdentifiedDynamics
-from theodolite.inertial.payload import Payload
-from theodolite.inertial.prediction import Prediction
-from theodolite.model.inertia import INERTIAL, PLACES, taken_apart
+from theodolite.dynamics.excitation.optimise import Excitation
+from theodolite.dynamics.identify import IdentifiedDynamics
+from theodolite.dynamics.inertia import INERTIAL, PLACES, taken_apart
+from theodolite.dynamics.payload import Payload
+from theodolite.dynamics.prediction import Prediction
 
 
 def prediction_data(found: Prediction) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from theodolite.arrays import FloatArray
-from theodolite.design.limits import Limits
+from theodolite.dynamics.drives import State
+from theodolite.dynamics.excitation.limits import Limits
+from theodolite.dynamics.prediction import Prediction
 from theodolite.errors import InputError
-from theodolite.inertial.prediction import Prediction
-from theodolite.model.drives import State
 
 #: What pictures can be written as.
 KINDS = (".png", ".svg", ".pdf")

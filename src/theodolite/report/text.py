@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from theodolite.identification.completeness import Completeness
-from theodolite.identification.excitation import Excitation
-from theodolite.identification.identifiability import Identifiability
-from theodolite.identification.result import Errors, Result
+from theodolite.calibration.completeness import Completeness
+from theodolite.calibration.excitation import Excitation
+from theodolite.calibration.result import Errors, Result
+from theodolite.estimation.identifiability import Identifiability
 from theodolite.model.bodies import BodyElement
 from theodolite.model.conventions import Joint, Row
 from theodolite.model.machine import Machine

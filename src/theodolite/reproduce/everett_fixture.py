@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.identification.solver import solve
-from theodolite.measure.fixture import FixtureProblem, Touches
+from theodolite.calibration.fixture import FixtureProblem, Touches
+from theodolite.estimation.solver import solve
 from theodolite.model.rotations import exp
 from theodolite.reproduce.figure import Figure
 

@@ -12,20 +12,20 @@ import numpy as np
 
 from theodolite import robots
 from theodolite.arrays import FloatArray
-from theodolite.identification.identifiability import Identifiability
-from theodolite.identification.identify import identifiable
-from theodolite.identification.multipliers import (
+from theodolite.calibration.calibrate import identifiable
+from theodolite.calibration.data import Dataset
+from theodolite.calibration.frame import Frame
+from theodolite.calibration.method import CalibrationProblem, Method
+from theodolite.calibration.noise import Noise
+from theodolite.calibration.position import Position
+from theodolite.estimation.identifiability import Identifiability
+from theodolite.estimation.multipliers import (
     MultiplierSolution,
     solve_with_multipliers,
     solve_with_penalty,
 )
-from theodolite.identification.solver import Solution, solve
-from theodolite.identification.statistics import statistics
-from theodolite.measure.dataset import Dataset
-from theodolite.measure.frame import Frame
-from theodolite.measure.method import CalibrationProblem, Method
-from theodolite.measure.noise import Noise
-from theodolite.measure.position import Position
+from theodolite.estimation.solver import Solution, solve
+from theodolite.estimation.statistics import statistics
 from theodolite.model.mechanism import Mechanism
 from theodolite.reproduce.figure import Figure
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from theodolite import robots
 from theodolite.arrays import FloatArray
-from theodolite.identification.analytic import Measured, analytic
-from theodolite.identification.completeness import completeness
-from theodolite.identification.identify import identifiable
-from theodolite.identification.solver import solve
+from theodolite.calibration.analytic import Measured, analytic
+from theodolite.calibration.calibrate import identifiable
+from theodolite.calibration.completeness import completeness
+from theodolite.calibration.data import Dataset
+from theodolite.calibration.frame import Frame, FrameProblem
+from theodolite.calibration.noise import Noise
+from theodolite.estimation.solver import solve
 from theodolite.io.robot_file import parse_robot
-from theodolite.measure.dataset import Dataset
-from theodolite.measure.frame import Frame, FrameProblem
-from theodolite.measure.noise import Noise
 from theodolite.model.machine import Machine
 from theodolite.model.robot import Robot
 from theodolite.reproduce.figure import Figure

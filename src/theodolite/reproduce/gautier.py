@@ -8,19 +8,19 @@ from __future__ import annotations
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.identification.identifiability import Identifiability, analyse_by_svd
-from theodolite.inertial.base_parameters import base_parameters, base_values
-from theodolite.inertial.constants import relations_in_words
-from theodolite.inertial.grouping import grouped
-from theodolite.inertial.scaling import scaling_study
+from theodolite.dynamics.base_parameters import base_parameters, base_values
+from theodolite.dynamics.constants import relations_in_words
+from theodolite.dynamics.drives import State
+from theodolite.dynamics.energy import EnergyProblem
+from theodolite.dynamics.filtering import Run
+from theodolite.dynamics.grouping import grouped
+from theodolite.dynamics.serial import Dynamics
+from theodolite.dynamics.torque import TorqueProblem, random_state
+from theodolite.estimation.identifiability import Identifiability, analyse_by_svd
 from theodolite.io.robot_file import parse_robot
-from theodolite.measure.energy import EnergyProblem
-from theodolite.measure.filtering import Run
-from theodolite.measure.torque import TorqueProblem, random_state
-from theodolite.model.drives import State
-from theodolite.model.dynamics import Dynamics
 from theodolite.model.robot import Robot
 from theodolite.reproduce.figure import Figure
+from theodolite.reproduce.gautier_scaling import scaling_study
 
 TITLE = "Base inertial parameters of the PUMA 560 (Gautier 1991)"
 

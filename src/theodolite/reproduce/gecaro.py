@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from theodolite import robots
-from theodolite.identification.identify import identifiable
-from theodolite.measure.catalogue import method_named
+from theodolite.calibration.calibrate import identifiable
+from theodolite.calibration.catalogue import method_named
 from theodolite.reproduce.figure import Figure
 
 #: The six methods of the paper.

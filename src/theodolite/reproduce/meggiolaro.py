@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from theodolite.identification.analytic import Measured, analytic
-from theodolite.identification.meggiolaro import error_model
+from theodolite.calibration.analytic import Measured, analytic
 from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.robot import Robot
 from theodolite.reproduce.figure import Figure
+from theodolite.reproduce.table1 import error_model
 
 TITLE = "Independent generalized errors (Meggiolaro & Dubowsky 2000)"
 

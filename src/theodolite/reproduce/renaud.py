@@ -15,18 +15,18 @@ import numpy as np
 
 from theodolite import robots
 from theodolite.arrays import FloatArray
-from theodolite.identification.identify import identifiable
-from theodolite.identification.solver import Solution, solve
-from theodolite.measure.dataset import Dataset
-from theodolite.measure.method import CalibrationProblem, Method
-from theodolite.measure.noise import Noise
-from theodolite.measure.parallel import Implicit, Inverse
-from theodolite.model.leg_inverse import closed_form_inverse
+from theodolite.calibration.calibrate import identifiable
+from theodolite.calibration.data import Dataset
+from theodolite.calibration.method import CalibrationProblem, Method
+from theodolite.calibration.noise import Noise
+from theodolite.calibration.parallel import Implicit, Inverse
+from theodolite.estimation.solver import Solution, solve
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.rotations import exp
 from theodolite.reproduce.figure import Figure
-from theodolite.validation.commanded import drawing_error, drawn, ruler, square
+from theodolite.reproduce.renaud_legs import closed_form_inverse
+from theodolite.reproduce.renaud_ruler import drawing_error, drawn, ruler, square
 
 TITLE = "H4 parallel robot seen by a camera (Renaud et al. 2006)"
 

@@ -16,15 +16,15 @@ import numpy as np
 
 from theodolite import robots
 from theodolite.arrays import FloatArray
-from theodolite.inertial.base_parameters import base_parameters
-from theodolite.inertial.identify import IdentifiedDynamics, identify_dynamics
-from theodolite.inertial.prediction import Prediction, prediction
-from theodolite.measure.filtering import Run, filtered
-from theodolite.measure.recording import Recording
-from theodolite.measure.torque import TorqueProblem
-from theodolite.model.drives import Drive, State
-from theodolite.model.dynamics import GRAVITY
-from theodolite.model.loop_dynamics import LoopDynamics
+from theodolite.dynamics.base_parameters import base_parameters
+from theodolite.dynamics.drives import Drive, State
+from theodolite.dynamics.filtering import Run, filtered
+from theodolite.dynamics.identify import IdentifiedDynamics, identify_dynamics
+from theodolite.dynamics.loop_dynamics import LoopDynamics
+from theodolite.dynamics.prediction import Prediction, prediction
+from theodolite.dynamics.recording import Recording
+from theodolite.dynamics.serial import GRAVITY
+from theodolite.dynamics.torque import TorqueProblem
 from theodolite.model.mechanism import Mechanism
 from theodolite.reproduce.figure import Figure
 from theodolite.reproduce.renaud import IDENTIFIED, joints_at

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.measure.dataset import Dataset
-from theodolite.measure.lens import Lens
+from theodolite.calibration.data import Dataset
+from theodolite.calibration.lens import Lens
 from theodolite.model.twists import skews
 from theodolite.vision.board import Board
 from theodolite.vision.detection import Detection

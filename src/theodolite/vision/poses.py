@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.calibration.lens import Lens, projected
 from theodolite.errors import InputError
-from theodolite.measure.lens import Lens, projected
 from theodolite.model.rotations import exp
 from theodolite.model.twists import skews
 from theodolite.vision.board import Board

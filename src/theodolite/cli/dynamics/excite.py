@@ -29,10 +29,10 @@ from theodolite.cli.options import (
 
 if TYPE_CHECKING:
     from theodolite.arrays import FloatArray
-    from theodolite.design.limits import Limits, Surroundings, TorqueLimit
+    from theodolite.dynamics.excitation.limits import Limits, Surroundings, TorqueLimit
+    from theodolite.dynamics.loop_dynamics import LoopDynamics
+    from theodolite.dynamics.serial import Dynamics
     from theodolite.io.dynamics_file import DynamicsFile
-    from theodolite.model.dynamics import Dynamics
-    from theodolite.model.loop_dynamics import LoopDynamics
 
 NAME = "excite"
 #: A file with more rows than this is nobody's wish.
@@ -95,8 +95,8 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Plan a motion within limits from which inertial and friction parameters are seen best."""
-    from theodolite.design.criteria import Criterion
-    from theodolite.design.excite import Part, excite
+    from theodolite.dynamics.excitation.criteria import Criterion
+    from theodolite.dynamics.excitation.optimise import Part, excite
     from theodolite.io.dynamics_file import read_dynamics
     from theodolite.io.trajectories import write_trajectory
     from theodolite.io.writing import check_outputs
@@ -173,7 +173,7 @@ def _refuse(
     rate: float,
 ) -> None:
     """Wrong options, before any work is done."""
-    from theodolite.design.criteria import Criterion
+    from theodolite.dynamics.excitation.criteria import Criterion
     from theodolite.errors import InputError
 
     kinds = [member.value for member in Criterion]
@@ -198,8 +198,8 @@ def _limits(
     torque: TorqueLimit | None,
     surroundings: Surroundings | None,
 ) -> Limits:
-    from theodolite.design.limits import Limits, motor_box, within_closure
-    from theodolite.model.loop_dynamics import LoopDynamics
+    from theodolite.dynamics.excitation.limits import Limits, motor_box, within_closure
+    from theodolite.dynamics.loop_dynamics import LoopDynamics
 
     if isinstance(dynamics, LoopDynamics):
         lower, upper = within_closure(dynamics.mechanism)
@@ -213,7 +213,7 @@ def _torque_limit(
 ) -> TorqueLimit | None:
     import numpy as np
 
-    from theodolite.design.limits import TorqueLimit
+    from theodolite.dynamics.excitation.limits import TorqueLimit
     from theodolite.errors import InputError
 
     if torque is None:
@@ -231,7 +231,7 @@ def _torque_limit(
 
 
 def _surroundings(floor: float | None, keep_out: list[str], radius: float) -> Surroundings | None:
-    from theodolite.design.limits import Surroundings
+    from theodolite.dynamics.excitation.limits import Surroundings
     from theodolite.errors import InputError
 
     if floor is None and not keep_out:

@@ -51,9 +51,9 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Identify drive gains in Nm/A from currents and a payload that is known."""
+    from theodolite.dynamics.drive_gains import identify_gains
+    from theodolite.dynamics.serial import Dynamics
     from theodolite.errors import InputError
-    from theodolite.inertial.drive_gains import identify_gains
-    from theodolite.model.dynamics import Dynamics
 
     if payload is None:
         raise InputError("--payload is missing", remedy="Currents need a load that is known")

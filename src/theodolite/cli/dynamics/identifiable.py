@@ -24,10 +24,10 @@ from theodolite.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from theodolite.identification.identifiability import Identifiability
-    from theodolite.model.drives import Drive
-    from theodolite.model.dynamics import Dynamics
-    from theodolite.model.loop_dynamics import LoopDynamics
+    from theodolite.dynamics.drives import Drive
+    from theodolite.dynamics.loop_dynamics import LoopDynamics
+    from theodolite.dynamics.serial import Dynamics
+    from theodolite.estimation.identifiability import Identifiability
 
 NAME = "identifiable"
 BY = ("qr", "svd", "rules")
@@ -77,13 +77,13 @@ def _known(
 ) -> Identifiability:
     import numpy as np
 
-    from theodolite.identification.identifiability import analyse_by_svd
-    from theodolite.inertial.base_parameters import base_parameters
-    from theodolite.inertial.grouping import grouped
-    from theodolite.measure.energy import EnergyProblem
-    from theodolite.measure.filtering import Run
-    from theodolite.measure.torque import TorqueProblem, random_state
-    from theodolite.model.drives import State
+    from theodolite.dynamics.base_parameters import base_parameters
+    from theodolite.dynamics.drives import State
+    from theodolite.dynamics.energy import EnergyProblem
+    from theodolite.dynamics.filtering import Run
+    from theodolite.dynamics.grouping import grouped
+    from theodolite.dynamics.torque import TorqueProblem, random_state
+    from theodolite.estimation.identifiability import analyse_by_svd
 
     if by == "rules":
         return grouped(dynamics, drives)
@@ -100,8 +100,8 @@ def _known(
 
 def _words(dynamics: Dynamics | LoopDynamics, known: Identifiability, *, rotors: bool) -> list[str]:
     """The relations with lengths in them where the robot is a serial one."""
-    from theodolite.inertial.constants import relations_in_words
-    from theodolite.model.dynamics import Dynamics
+    from theodolite.dynamics.constants import relations_in_words
+    from theodolite.dynamics.serial import Dynamics
 
     if isinstance(dynamics, Dynamics):
         return relations_in_words(dynamics, known, with_rotors=rotors)

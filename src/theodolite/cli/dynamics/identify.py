@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from theodolite.arrays import FloatArray
-    from theodolite.inertial.identify import IdentifiedDynamics
-    from theodolite.inertial.prediction import Prediction
-    from theodolite.measure.filtering import Run
-    from theodolite.model.drives import Drive
-    from theodolite.model.dynamics import Dynamics
-    from theodolite.model.loop_dynamics import LoopDynamics
+    from theodolite.dynamics.drives import Drive
+    from theodolite.dynamics.filtering import Run
+    from theodolite.dynamics.identify import IdentifiedDynamics
+    from theodolite.dynamics.loop_dynamics import LoopDynamics
+    from theodolite.dynamics.prediction import Prediction
+    from theodolite.dynamics.serial import Dynamics
 
 NAME = "identify"
 WAYS = ("ordinary", "weighted", "correlated", "robust", "essential", "ridge", "consistent")
@@ -94,7 +94,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Identify inertial and friction parameters from recorded torques."""
-    from theodolite.inertial.prediction import prediction, verdict
+    from theodolite.dynamics.prediction import prediction, verdict
     from theodolite.io.dynamics_file import write_dynamics
     from theodolite.io.writing import check_outputs
     from theodolite.report.dynamics import (
@@ -186,10 +186,10 @@ def _identified(
     model: str,
     prior: FloatArray | None,
 ) -> IdentifiedDynamics:
+    from theodolite.dynamics.by_energy import Model, identify_by_energy
+    from theodolite.dynamics.consistent import consistent, ridge
+    from theodolite.dynamics.identify import Way, essential, identify_dynamics
     from theodolite.errors import InputError
-    from theodolite.inertial.bodies import consistent, ridge
-    from theodolite.inertial.by_energy import Model, identify_by_energy
-    from theodolite.inertial.identify import Way, essential, identify_dynamics
 
     if model != "torque":
         return identify_by_energy(dynamics, runs, Model(model), drives=drives)
@@ -215,8 +215,8 @@ def _prior(
     """Values of all columns, from a URDF or an earlier result; by default, the robot's own URDF."""
     import numpy as np
 
+    from theodolite.dynamics.consistent import inconsistent
     from theodolite.errors import InputError
-    from theodolite.inertial.bodies import inconsistent
     from theodolite.io.dynamics_file import read_dynamics
     from theodolite.io.urdf_inertia import read_inertias
 
@@ -258,9 +258,9 @@ def _doubts(
     fit: Prediction,
 ) -> tuple[list[str], list[str]]:
     """What speaks against the result, and what is only worth saying."""
-    from theodolite.inertial.checks import doubts, joint_fits, shifts
-    from theodolite.inertial.excitation import not_excited
-    from theodolite.inertial.prediction import unexplained
+    from theodolite.dynamics.checks import doubts, joint_fits, shifts
+    from theodolite.dynamics.coverage import not_excited
+    from theodolite.dynamics.prediction import unexplained
 
     against: list[str] = []
     said = [note for run in (*runs, *unseen) for note in run.notes]
@@ -277,9 +277,9 @@ def _doubts(
 
 
 def _relations(dynamics: Dynamics | LoopDynamics, found: IdentifiedDynamics) -> list[str]:
-    from theodolite.inertial.constants import relations_in_words
-    from theodolite.model.drives import Drive
-    from theodolite.model.dynamics import Dynamics
+    from theodolite.dynamics.constants import relations_in_words
+    from theodolite.dynamics.drives import Drive
+    from theodolite.dynamics.serial import Dynamics
 
     known = found.identifiability
     if isinstance(dynamics, Dynamics) and not len(known.hidden):

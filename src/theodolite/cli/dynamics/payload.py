@@ -59,8 +59,8 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Identify mass, centre and inertia of a payload, in the frame of the robot's tip."""
-    from theodolite.inertial.payload import identify_payload
-    from theodolite.model.dynamics import Dynamics
+    from theodolite.dynamics.payload import identify_payload
+    from theodolite.dynamics.serial import Dynamics
     from theodolite.report.dynamics import payload_data, show_payload
 
     dynamics = dynamics_of(robot, gravity, tip, stribeck_speed)

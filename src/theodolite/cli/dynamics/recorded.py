@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from theodolite.arrays import FloatArray
-    from theodolite.measure.filtering import Run
-    from theodolite.model.drives import Drive
-    from theodolite.model.dynamics import Dynamics
-    from theodolite.model.loop_dynamics import LoopDynamics
+    from theodolite.dynamics.drives import Drive
+    from theodolite.dynamics.filtering import Run
+    from theodolite.dynamics.loop_dynamics import LoopDynamics
+    from theodolite.dynamics.serial import Dynamics
 
 GravityOption = Annotated[
     str | None,
@@ -59,7 +59,7 @@ PayloadOption = Annotated[
 RotorsOption = Annotated[bool, typer.Option("--rotors/--no-rotors", help="Rotor inertias.")]
 StribeckOption = Annotated[float, typer.Option(help="Speed of the Stribeck term, rad/s.")]
 DEFAULT_FRICTION = "viscous,coulomb,offset"
-#: As in ``theodolite.model.drives``, which is not imported before it is needed.
+#: As in ``theodolite.dynamics.drives``, which is not imported before it is needed.
 DEFAULT_STRIBECK = 0.1
 
 
@@ -74,9 +74,9 @@ def dynamics_of(
     """The robot's dynamics, whatever kind it is; of a URDF, any tip will do, or just one."""
     import numpy as np
 
+    from theodolite.dynamics.loop_dynamics import LoopDynamics
+    from theodolite.dynamics.serial import GRAVITY, Dynamics
     from theodolite.errors import InputError
-    from theodolite.model.dynamics import GRAVITY, Dynamics
-    from theodolite.model.loop_dynamics import LoopDynamics
     from theodolite.model.mechanism import Mechanism
 
     if not 0 < stribeck < 1e3:
@@ -119,8 +119,8 @@ def number_list(
 
 def drives_from(friction: str, *, rotors: bool) -> tuple[Drive, ...]:
     """Rotors, and the terms of friction by their names."""
+    from theodolite.dynamics.drives import Drive
     from theodolite.errors import InputError
-    from theodolite.model.drives import Drive
 
     names = [name.strip().upper() for name in friction.split(",") if name.strip()]
     known = {drive.name: drive for drive in Drive if drive is not Drive.ROTOR}
@@ -167,9 +167,9 @@ class Reader:
         """
         import numpy as np
 
+        from theodolite.dynamics.filtering import filtered_parts
         from theodolite.errors import InputError
         from theodolite.io.recordings import read_recording
-        from theodolite.measure.filtering import filtered_parts
 
         motors = self.dynamics.motors
         factors: FloatArray | None = None
@@ -197,7 +197,7 @@ class Reader:
 
 def show_doubts(screen: Console, runs: list[Run], dynamics: Dynamics | LoopDynamics) -> list[str]:
     """Say what looks wrong with recordings."""
-    from theodolite.inertial.checks import doubts, joint_fits
+    from theodolite.dynamics.checks import doubts, joint_fits
 
     found: list[str] = []
     for run in runs:
@@ -212,8 +212,8 @@ def solid_from(text: str) -> tuple[float, FloatArray, FloatArray]:
     """Mass in kg, centre in m and inertia about it in kg m2, from ``--payload``."""
     import numpy as np
 
+    from theodolite.dynamics.inertia import PLACES
     from theodolite.errors import InputError
-    from theodolite.model.inertia import PLACES
 
     try:
         given = [float(item) for item in text.replace(",", " ").split()]

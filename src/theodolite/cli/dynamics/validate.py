@@ -55,13 +55,13 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say how well identified parameters predict the torques of another recording."""
+    from theodolite.dynamics.inertia import INERTIAL
+    from theodolite.dynamics.prediction import predict, verdict
+    from theodolite.dynamics.serial import Dynamics
+    from theodolite.dynamics.torque import LOAD
     from theodolite.errors import InputError
-    from theodolite.inertial.prediction import predict, verdict
     from theodolite.io.dynamics_file import read_dynamics
     from theodolite.io.writing import check_writable
-    from theodolite.measure.torque import LOAD
-    from theodolite.model.dynamics import Dynamics
-    from theodolite.model.inertia import INERTIAL
     from theodolite.report.dynamics import prediction_data, show_prediction
     from theodolite.report.plots import check_picture, torque_curves
 

@@ -1,0 +1,39 @@
+"""Comparing two robots up to what a method can never determine.
+
+Link and plane calibrations determine a robot up to a similarity (and frame link up to the
+tool as well), so they are compared after alignment, never parameter by parameter.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.calibration.method import Gauge
+from theodolite.calibration.placement import place
+from theodolite.model.robot import Robot
+
+
+def distances(
+    robot: Robot,
+    truth: Robot,
+    gauge: Gauge,
+    rng: np.random.Generator,
+    *,
+    configurations: int = 200,
+) -> FloatArray:
+    """Distance between the tips of two robots at fresh configurations, in metres, (n,)."""
+    motors = truth.random_motors(configurations, rng)
+    rotations, positions = robot.poses(motors)
+    wanted = truth.poses(motors)[1]
+    if gauge is not Gauge.NONE:
+        placement = place(
+            rotations,
+            positions,
+            wanted[:, None],
+            find_targets=gauge is Gauge.SIMILARITY_AND_TOOL,
+            find_scale=True,
+        )
+        positions = placement.apply(rotations, positions)
+    gap: FloatArray = np.linalg.norm(positions - wanted, axis=1)
+    return gap

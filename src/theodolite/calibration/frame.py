@@ -1,0 +1,114 @@
+"""Frame measure: a sensor gives the position and orientation of the tool.
+
+residual = [ P(q, phi) - P_measured ; log(R(q, phi) R_measured') ]    [Khalil1996, eq. 3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.calibration.data import Dataset
+from theodolite.calibration.geometric import GeometricProblem
+from theodolite.calibration.method import Gauge
+from theodolite.calibration.noise import Noise
+from theodolite.calibration.open_loops import LoopProblem
+from theodolite.errors import InputError
+from theodolite.estimation.problem import Block
+from theodolite.estimation.slicing import slices
+from theodolite.model import rotations
+from theodolite.model.machine import Machine, Tip
+
+
+class FrameProblem(GeometricProblem):
+    """Measured poses against the chain's tip."""
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        full = self.full_values(values)
+        sigmas = np.repeat([self.noise.position, self.noise.orientation], 3)
+        for rows in slices(len(self.data)):
+            motion = self._motion(full, self.data.motors[rows], self._target)
+            error = self._error(motion, rows)
+            bend = rotations.left_inverse(error[:, 3:])
+            jacobian = _bent(motion.twist_jacobian(self._links), bend)
+            white: FloatArray = 1.0 / sigmas
+            if self.data.covariances is not None:
+                white = self._pose_whitener(bend, rows, motion)
+            elif self.noise.moves:
+                white = self._whitener(motion, sigmas, _bent(motion.twist_basis_jacobian(), bend))
+            yield self._block(error, jacobian, white)
+
+    def constrained(self) -> LoopProblem:
+        return LoopProblem(self, self._links)
+
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        full = self.full_values(values)
+        error = np.concatenate(
+            [
+                self._error(self._motion(full, self.data.motors[rows], self._target), rows)
+                for rows in slices(len(self.data))
+            ]
+        )
+        return {
+            "position": np.linalg.norm(error[:, :3], axis=1),
+            "orientation": np.linalg.norm(error[:, 3:], axis=1),
+        }
+
+    def _pose_whitener(self, bend: FloatArray, rows: slice, motion: Tip) -> FloatArray:
+        """Inverse Cholesky factor of the poses' own covariances plus joint noise."""
+        assert self.data.covariances is not None
+        covariance = _bent(self.data.covariances[rows], bend)
+        covariance = _bent(covariance.transpose(0, 2, 1), bend)
+        by_motor = self.robot.to_motors(_bent(motion.twist_basis_jacobian(), bend))
+        by_motor = by_motor * self._motor_noise
+        covariance = covariance + by_motor @ by_motor.transpose(0, 2, 1)
+        return np.linalg.inv(np.linalg.cholesky(covariance))
+
+    @property
+    def _target(self) -> int:
+        return self._target_index(self.data.targets[0])
+
+    def _error(self, motion: Tip, rows: slice) -> FloatArray:
+        if self.data.positions is None or self.data.rotations is None:
+            raise InputError("the data hold no poses", where=self.data.name)
+        turn = rotations.log(motion.rotation @ self.data.rotations[rows].transpose(0, 2, 1))
+        return np.concatenate([motion.position - self.data.positions[rows, 0], turn], axis=1)
+
+
+def _bent(twists: FloatArray, bend: FloatArray) -> FloatArray:
+    """Twists (n, 6, k) with their rotation rows turned into changes of the rotation vector."""
+    # Samples last in memory, as the chain made it, so that the block's reshape stays a view.
+    bent = twists.copy(order="K")
+    bent[:, 3:] = np.einsum("nij,njk->nik", bend, twists[:, 3:])
+    return bent
+
+
+class Frame:
+    """Frame measure."""
+
+    name: ClassVar[str] = "frame"
+    title: ClassVar[str] = "frame measure"
+    gauge: ClassVar[Gauge] = Gauge.NONE
+
+    def problem(
+        self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
+    ) -> FrameProblem:
+        return FrameProblem(robot, data, noise, gains=gains)
+
+    def observe(
+        self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
+    ) -> Dataset:
+        motors = robot.random_motors(points, rng)
+        orientation, position = robot.poses(motors)
+        return Dataset(
+            motors,
+            positions=position[:, None],
+            targets=robot.target_names[:1],
+            rotations=orientation,
+        )
+
+    def points_for(self, robot: Machine) -> int:
+        return max(12, len(robot.parameters) // 2)

@@ -1,0 +1,125 @@
+"""What all geometric problems share: candidates, blocks and whitening."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.calibration.data import Dataset
+from theodolite.calibration.noise import Noise
+from theodolite.calibration.open_loops import LoopProblem
+from theodolite.errors import InputError
+from theodolite.estimation.problem import Block, Problem
+from theodolite.model.machine import Machine, Tip
+from theodolite.model.parameters import Parameter
+
+
+class GeometricProblem:
+    """A problem whose residuals come from the tip of a robot's chain."""
+
+    shrinks = False
+
+    @property
+    def forerunner(self) -> Problem | None:
+        return None
+
+    def __init__(
+        self,
+        robot: Machine,
+        data: Dataset,
+        noise: Noise,
+        *,
+        gains: bool = False,
+        extra: Sequence[Parameter] = (),
+    ) -> None:
+        self.robot, self.data, self.noise = robot, data, noise
+        everything = (*robot.parameters, *extra)
+        priorities = [robot.priority(parameter) for parameter in everything]
+        self._columns = np.array(
+            [
+                index
+                for index, (parameter, priority) in enumerate(
+                    zip(everything, priorities, strict=True)
+                )
+                if priority > 0 and (gains or not parameter.gain)
+            ],
+            dtype=np.intp,
+        )
+        #: The candidates that belong to the robot; whatever else there is comes after them.
+        self._links = self._columns[self._columns < len(robot.parameters)]
+        self.parameters = tuple(everything[index] for index in self._columns)
+        self.priorities = tuple(priorities[index] for index in self._columns)
+        self._start = np.array([parameter.value for parameter in everything])
+        self._motor_noise = noise.motors(robot.joint_types)
+
+    def full_values(self, values: FloatArray) -> FloatArray:
+        """Values of all parameters, candidates and others."""
+        full = self._start.copy()
+        full[self._columns] = values
+        return full
+
+    def calibrated(self, values: FloatArray) -> Machine:
+        """The robot with the candidates at the given values."""
+        return self.robot.with_values(self.full_values(values)[: len(self.robot.parameters)])
+
+    def found(self, values: FloatArray) -> dict[str, Any]:
+        """Nothing but the robot, unless a method says otherwise."""
+        return {}
+
+    def constrained(self) -> LoopProblem:
+        """The same with passive joints as unknowns of their own, for Lagrange multipliers."""
+        raise InputError(
+            "multipliers are for measured poses and positions",
+            allowed="the methods frame and position",
+        )
+
+    def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
+        """The Jacobian itself decides, unless a method says otherwise."""
+        return None
+
+    def _target_index(self, name: str) -> int:
+        """Which of the robot's targets the data call by this name."""
+        known = self.robot.target_names
+        if name not in known:
+            raise InputError(
+                f"robot '{self.robot.name}' has no target '{name}'",
+                where=self.data.name,
+                allowed=[repr(target) for target in known],
+                remedy="Add the target to the robot file or locate it from the data",
+            )
+        return known.index(name)
+
+    def _motion(self, full: FloatArray, motors: FloatArray, target: int = 0) -> Tip:
+        return self.robot.motion(full, motors, target)
+
+    def _block(
+        self, error: FloatArray, jacobian: FloatArray, whitener: FloatArray | float
+    ) -> Block:
+        """A block from errors (n, width) and derivatives (n, width, candidates).
+
+        ``whitener`` is one number, (width,) or lower triangular (n, width, width).
+        """
+        n, width = error.shape
+        size = len(self._columns)
+        # Samples last, as the chain lays them out. One pass whitens and gathers.
+        columns = np.empty((size + 1, width, n))
+        J, e = jacobian.transpose(2, 1, 0), error.T
+        if np.ndim(whitener) == 3:
+            np.einsum("nij,pjn->pin", whitener, J, out=columns[:-1])
+            np.einsum("nij,jn->in", whitener, e, out=columns[-1])
+        else:
+            scale = np.asarray(whitener)[..., None]
+            np.multiply(J, scale, out=columns[:-1])
+            np.multiply(e, scale, out=columns[-1])
+        return Block(columns.reshape(size + 1, width * n), width)
+
+    def _whitener(self, motion: Tip, sigmas: FloatArray, derivative: FloatArray) -> FloatArray:
+        """Inverse Cholesky factor of sensor noise plus joint noise seen through the robot."""
+        if not self.noise.moves:
+            return 1.0 / sigmas
+        by_motor = self.robot.to_motors(derivative) * self._motor_noise
+        covariance = by_motor @ by_motor.transpose(0, 2, 1) + np.diag(sigmas**2)
+        return np.linalg.inv(np.linalg.cholesky(covariance))

@@ -1,0 +1,119 @@
+"""Where is the robot, and where are its targets: a first estimate in closed form.
+
+With the robot's own frame j -> (R_j, p_j), a base (B, b) and a target t, measurements are
+m_j = B (R_j t + p_j) + b. Multiplied by B' this is linear in A = B', c = B'b and t:
+
+    A m_j - c - R_j t = p_j
+
+so one linear least-squares problem gives them all; A is then made a rotation (times a scale,
+where one is asked for).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.calibration.data import Dataset
+from theodolite.errors import InputError
+from theodolite.model.conventions import Convention, Joint, Row
+from theodolite.model.poses import roll_pitch_yaw
+from theodolite.model.robot import Robot, Target
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """measured = scale * B (R t + p) + b."""
+
+    rotation: FloatArray
+    translation: FloatArray
+    scale: float
+    #: (targets, 3)
+    targets: FloatArray
+
+    def apply(self, rotations: FloatArray, positions: FloatArray, target: int = 0) -> FloatArray:
+        """Measurements that this placement predicts, (n, 3)."""
+        tips = positions + rotations @ self.targets[target]
+        return self.scale * tips @ self.rotation.T + self.translation
+
+
+def place(
+    rotations: FloatArray,
+    positions: FloatArray,
+    measured: FloatArray,
+    *,
+    find_targets: bool,
+    find_scale: bool = False,
+) -> Placement:
+    """Base and targets from frames (n, 3, 3), (n, 3) and measurements (n, targets, 3).
+
+    Where targets are not looked for, ``positions`` are already those of the single target.
+    """
+    n, targets = measured.shape[:2]
+    centre = measured.mean(axis=(0, 1))
+    unknowns = 12 + (3 * targets if find_targets else 0)
+    matrix = np.zeros((targets, n, 3, unknowns))
+    for row in range(3):
+        matrix[:, :, row, 3 * row : 3 * row + 3] = (measured - centre).transpose(1, 0, 2)
+        matrix[:, :, row, 9 + row] = -1.0
+    if find_targets:
+        for target in range(targets):
+            matrix[target, :, :, 12 + 3 * target : 15 + 3 * target] = -rotations
+    wanted = np.broadcast_to(positions, (targets, n, 3))
+    solution = np.linalg.lstsq(matrix.reshape(-1, unknowns), wanted.reshape(-1), rcond=None)[0]
+    A = solution[:9].reshape(3, 3)
+    U, S, Vt = np.linalg.svd(A)
+    turn = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+    scale = 1.0 / float(S.mean()) if find_scale else 1.0
+    points = solution[12:].reshape(-1, 3) if find_targets else np.zeros((1, 3))
+    # With A a rotation, the best base translation is the one that matches the means.
+    tips = positions[:, None] + np.einsum("nij,tj->nti", rotations, points)
+    translation = centre - scale * turn.T @ tips.mean(axis=(0, 1))
+    return Placement(turn.T, translation, scale, points)
+
+
+def located(robot: Robot, data: Dataset) -> Robot:
+    """The robot with its base, and targets it does not know yet, placed by the data.
+
+    The base becomes a pose row, which can be anywhere; the robot's own links stay nominal.
+    """
+    if data.positions is None:
+        raise InputError("only measured positions locate a robot", where=data.name)
+    rows = robot.frames[robot.joint_rows[0] :]
+    arm = replace(robot, frames=(Row(Convention.POSE, Joint.FIXED), *rows), targets=())
+    frame = arm.chains[0].motion(arm.values, arm.basis(data.motors))
+    known = {target.name: target for target in robot.targets}
+    unknown = any(name not in known and name for name in data.targets)
+    positions = frame.position
+    if not unknown:
+        name = data.targets[0]
+        point = np.array(known[name].position) if name else np.zeros(3)
+        positions = positions + frame.rotation @ point
+    measured = data.positions if unknown else data.positions[:, :1]
+    placement = place(frame.rotation, positions, measured, find_targets=unknown)
+    base = Row(Convention.POSE, Joint.FIXED, nominal=_pose(placement))
+    targets = robot.targets
+    if unknown:
+        targets = tuple(
+            Target(name, (float(x), float(y), float(z)))
+            for name, (x, y, z) in zip(data.targets, placement.targets, strict=True)
+        )
+    placed = replace(robot, frames=(base, *rows), targets=targets)
+    return replace(placed, priorities=_renamed(robot, placed))
+
+
+def _renamed(robot: Robot, placed: Robot) -> dict[str, int]:
+    """The user's priorities under the names that the arm's parameters now have."""
+    first = robot.joint_rows[0] + robot.first_number
+    before = [p.name for p in robot.parameters if p.frame >= first]
+    after = [p.name for p in placed.parameters if p.frame >= 1]
+    names = dict(zip(before, after, strict=False))
+    return {names[name]: value for name, value in robot.priorities.items() if name in names}
+
+
+def _pose(placement: Placement) -> tuple[float, float, float, float, float, float]:
+    x, y, z = map(float, placement.translation)
+    roll, pitch, yaw = roll_pitch_yaw(placement.rotation)
+    return (x, y, z, roll, pitch, yaw)

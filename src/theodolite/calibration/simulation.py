@@ -1,0 +1,126 @@
+"""Points generation: simulated measurements of a robot that is not quite what it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.calibration.data import Dataset
+from theodolite.calibration.method import Method
+from theodolite.calibration.noise import Noise
+from theodolite.calibration.point_sensor import TouchGoal, mounted
+from theodolite.model import rotations
+from theodolite.model.machine import Machine
+from theodolite.model.parameters import Unit
+
+#: No noise at all.
+EXACT = Noise(position=0.0, orientation=0.0, joint=0.0, pixel=0.0, known=True)
+
+
+@dataclass(frozen=True)
+class ParameterErrors:
+    """Half-widths of uniform errors by kind of parameter."""
+
+    length: float = 0.0
+    angle: float = 0.0
+    gain: float = 0.0
+
+    def of(self, unit: Unit) -> float:
+        return {Unit.METRE: self.length, Unit.RADIAN: self.angle, Unit.ONE: self.gain}[unit]
+
+
+def perturbed(
+    robot: Machine,
+    errors: ParameterErrors,
+    rng: np.random.Generator,
+    *,
+    only: Iterable[str] | None = None,
+) -> Machine:
+    """A robot whose parameters, or only the named ones, are off by random amounts."""
+    chosen = None if only is None else set(only)
+    shift = np.array(
+        [
+            rng.uniform(-1.0, 1.0) * errors.of(parameter.unit)
+            if chosen is None or parameter.name in chosen
+            else 0.0
+            for parameter in robot.parameters
+        ]
+    )
+    return replace(robot.with_values(robot.values + shift), name=f"{robot.name}-true")
+
+
+def simulate(
+    robot: Machine,
+    method: Method,
+    *,
+    points: int,
+    rng: np.random.Generator,
+    noise: Noise = EXACT,
+    per_set: int = 4,
+) -> Dataset:
+    """What the method would record of this robot, with noise on sensor and joints.
+
+    For link and plane methods ``noise.position`` and ``noise.orientation`` are how far off the
+    contact is; they act as the joint motion that produces such an error.
+    """
+    exact = method.observe(robot, points, rng, per_set=per_set)
+    motors = exact.motors
+    if exact.pixels is not None:
+        shift = noise.pixel * rng.standard_normal(exact.pixels.shape)
+        return replace(exact, pixels=exact.pixels + shift)
+    if exact.positions is None and (noise.position or noise.orientation):
+        motors = _moved(motors, _contact_noise(robot, exact, noise, rng))
+    if exact.fixture is not None and noise.position:
+        motors = _moved(motors, _touch_noise(robot, exact, noise, rng))
+    sigmas = noise.motors(robot.joint_types)
+    noisy = replace(
+        exact, motors=_moved(motors, sigmas * rng.standard_normal((len(motors), len(sigmas))))
+    )
+    if exact.positions is not None:
+        shift = noise.position * rng.standard_normal(exact.positions.shape)
+        noisy = replace(noisy, positions=exact.positions + shift)
+    if exact.rotations is not None:
+        turn = rotations.exp(noise.orientation * rng.standard_normal((len(motors), 3)))
+        noisy = replace(noisy, rotations=turn @ exact.rotations)
+    return noisy
+
+
+def _moved(motors: FloatArray, shift: FloatArray) -> FloatArray:
+    """Configurations with their measured joints moved; guesses of passive ones stay."""
+    moved = motors.copy()
+    moved[:, : shift.shape[1]] += shift
+    return moved
+
+
+def _contact_noise(
+    robot: Machine, exact: Dataset, noise: Noise, rng: np.random.Generator
+) -> FloatArray:
+    """Joint motions that displace the tip by random contact errors."""
+    motion = robot.motion(robot.values, exact.motors)
+    if noise.orientation and robot.joints >= 6:
+        jacobian = robot.to_motors(motion.twist_basis_jacobian())
+        sigmas = np.repeat([noise.position, noise.orientation], 3)
+    else:
+        jacobian = robot.to_motors(motion.position_basis_jacobian())
+        sigmas = np.full(3, noise.position)
+    wanted = sigmas * rng.standard_normal((len(exact), len(sigmas)))
+    return np.einsum("njc,nc->nj", np.linalg.pinv(jacobian, rcond=1e-3), wanted)
+
+
+def _touch_noise(
+    robot: Machine, exact: Dataset, noise: Noise, rng: np.random.Generator
+) -> FloatArray:
+    """Joint motions that displace the touching targets; none where the sensor was read."""
+    assert exact.fixture is not None
+    touched = np.array(np.isfinite(exact.fixture).all(axis=1))
+    points = mounted(robot, exact.fixture[touched])
+    motion = robot.motion(robot.values, exact.motors[touched])
+    goal = TouchGoal(points, np.zeros_like(points))
+    jacobian = robot.to_motors(goal.derivative(motion))
+    wanted = noise.position * rng.standard_normal(points.shape)
+    shift = np.zeros((len(exact), robot.joints))
+    shift[touched] = np.einsum("njc,nc->nj", np.linalg.pinv(jacobian, rcond=1e-3), wanted)
+    return shift

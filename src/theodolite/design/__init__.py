@@ -1,1 +1,0 @@
-"""Measurements worth taking: exciting trajectories."""

@@ -1,0 +1,1 @@
+"""Inertias, friction and drives from recorded torques."""

@@ -1,0 +1,156 @@
+"""Relations between inertial parameters with the robot's lengths in them: ``(D3^2 + R3^2) M3``.
+
+Coefficients of the grouping rules are polynomials of degree two in the lengths of the robot. They
+are found by interpolation: the rules are evaluated for robots of the same structure with other
+lengths, which determines the polynomial, and some more robots prove it.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.dynamics.drives import Drive
+from theodolite.dynamics.grouping import null_space
+from theodolite.dynamics.serial import Dynamics
+from theodolite.estimation.identifiability import NEGLIGIBLE, Identifiability
+from theodolite.estimation.threads import single_thread
+from theodolite.model.parameters import Group, Unit
+
+#: More lengths than these would make polynomials that nobody reads.
+MOST_LENGTHS = 8
+#: A polynomial explains a coefficient if it is off by less.
+EXACT = 1e-9
+#: Robots beyond those that determine the polynomial, to prove it.
+PROOFS = 3
+#: Range of the factors by which lengths are changed.
+FACTORS = (0.5, 1.5)
+
+
+def relations_in_words(
+    dynamics: Dynamics, known: Identifiability, *, with_rotors: bool = True
+) -> list[str]:
+    """``ZZ1* = ZZ1 + Ia1 + YY2 + 2 R3 MZ3 + (D3^2 + R3^2) M3``, one line for each base parameter.
+
+    Where a coefficient is no polynomial in the lengths, its number stands there.
+    """
+    with single_thread():
+        texts = _recognised(dynamics, known, with_rotors=with_rotors)
+    others = known.names(known.regrouped)
+    lines = []
+    for row, name in enumerate(known.identifiable):
+        groups: dict[str, list[str]] = {}
+        for column, other in enumerate(others):
+            if abs(known.relations[row, column]) > NEGLIGIBLE:
+                text = texts.get((row, column)) or _number(known.relations[row, column])
+                groups.setdefault(text, []).append(other)
+        if groups:
+            parts = [_times(text, names) for text, names in groups.items()]
+            lines.append(" ".join([f"{name}* = {name}", *parts]))
+    return lines
+
+
+def _times(coefficient: str, names: list[str]) -> str:
+    """A signed summand: ``- D3^2 (M3 + M4)``."""
+    sign = "+"
+    if " + " in coefficient or " - " in coefficient:
+        coefficient = f"({coefficient})"
+    elif coefficient.startswith("-"):
+        sign, coefficient = "-", coefficient.removeprefix("-")
+    if coefficient == "1":
+        return " ".join(f"{sign} {name}" for name in names)
+    whole = names[0] if len(names) == 1 else f"({' + '.join(names)})"
+    return f"{sign} {coefficient} {whole}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _recognised(
+    dynamics: Dynamics, known: Identifiability, *, with_rotors: bool
+) -> dict[tuple[int, int], str]:
+    """Coefficients (base, regrouped) that are polynomials in the lengths, as text."""
+    robot = dynamics.robot
+    lengths = [
+        parameter
+        for parameter in robot.parameters
+        if parameter.unit is Unit.METRE and parameter.group is Group.ARM and parameter.value != 0
+    ]
+    nothing = not len(known.regrouped) or not known.rank
+    if nothing or len(lengths) > MOST_LENGTHS or dynamics.coupling is not None:
+        return {}
+    rng = np.random.default_rng(0)
+    monomials: list[tuple[int, ...]] = [(), *((i,) for i in range(len(lengths)))]
+    monomials += list(combinations_with_replacement(range(len(lengths)), 2))
+    nominal = np.array([parameter.value for parameter in lengths])
+    trials = nominal * rng.uniform(*FACTORS, (len(monomials) + PROOFS, len(lengths)))
+    found = []
+    for trial in trials:
+        names = [parameter.name for parameter in lengths]
+        changed = robot.with_values(dict(zip(names, trial.tolist(), strict=True)))
+        other = Dynamics(changed, gravity=dynamics.gravity)
+        relations = _relations(other, known, with_rotors=with_rotors)
+        if relations is None:
+            return {}
+        found.append(relations)
+    table = np.array([[np.prod(trial[list(m)]) for m in monomials] for trial in trials])
+    at_nominal = np.array([np.prod(nominal[list(m)]) for m in monomials])
+    values = np.array(found).reshape(len(trials), -1)
+    polynomials = np.linalg.lstsq(table, values, rcond=None)[0]
+    off = np.abs(table @ polynomials - values).max(axis=0)
+    off += np.abs(at_nominal @ polynomials - known.relations.ravel())
+    shape = known.relations.shape
+    symbols = [parameter.name.upper() for parameter in lengths]
+    return {
+        (int(index) // shape[1], int(index) % shape[1]): text
+        for index in np.flatnonzero(off < EXACT)
+        if (text := _polynomial(polynomials[:, index], monomials, symbols))
+    }
+
+
+def _relations(
+    dynamics: Dynamics, known: Identifiability, *, with_rotors: bool
+) -> FloatArray | None:
+    """The same parameters regrouped into the same ones, for other lengths; None if they cannot."""
+    null = null_space(dynamics, (Drive.ROTOR,) if with_rotors else ())
+    names = dynamics.names((Drive.ROTOR,) if with_rotors else ())
+    places = {name: place for place, name in enumerate(names)}
+    nothing = np.zeros(null.shape[1])
+
+    def rows(indices: IntArray) -> FloatArray:
+        return np.array(
+            [null[places[n]] if n in places else nothing for n in known.names(indices)]
+        ).reshape(-1, null.shape[1])
+
+    # What has no effect may stand in any combination; it is left out by projection.
+    hidden = rows(known.no_effect)
+    _, s, Vt = np.linalg.svd(hidden, full_matrices=True)
+    free = Vt[int(np.count_nonzero(s > EXACT)) :].T
+    dropped, kept = rows(known.regrouped) @ free, rows(known.base) @ free
+    if dropped.shape[0] != dropped.shape[1] or np.linalg.cond(dropped) > 1.0 / EXACT:
+        return None
+    return np.asarray(-kept @ np.linalg.inv(dropped))
+
+
+def _polynomial(
+    coefficients: FloatArray, monomials: list[tuple[int, ...]], symbols: list[str]
+) -> str:
+    """``D3^2 + R3^2``, squares first."""
+    words = []
+    for monomial, value in zip(monomials, coefficients, strict=True):
+        if abs(value) < EXACT:
+            continue
+        names = [symbols[i] for i in monomial]
+        product = f"{names[0]}^2" if len(names) == 2 and names[0] == names[1] else " ".join(names)
+        size = abs(value)
+        factor = "" if product and abs(size - 1) < EXACT else f"{round(size, 9):.6g}"
+        words.append(("-" if value < 0 else "+", " ".join(filter(None, (factor, product)))))
+    if not words:
+        return ""
+    words.sort(key=lambda word: word[0] == "-")
+    first_sign, first = words[0]
+    text = ("-" if first_sign == "-" else "") + first
+    return " ".join([text, *(f"{sign} {word}" for sign, word in words[1:])])

@@ -1,0 +1,1 @@
+"""Motions within limits that show the dynamics best."""

@@ -1,0 +1,162 @@
+"""Dynamics of mechanisms with loops: the tree's regressor, projected by the closures' Jacobian.
+
+Passive joints follow the measured ones, ``a' = P q'`` with ``P = -G_a^+ G_q``, and the closures'
+forces do no work on such motions. So the torques of the motors are
+
+    tau = (W_q + P' W_a) X
+
+of the tree in which every loop is cut [Gautier1991, graph-structured robots]. This is the explicit
+form. In the implicit one the closures' forces lambda are further unknowns of every sample,
+
+    [tau; 0] = [W_q; W_a] X + [G_q G_a]' lambda
+
+and eliminating them gives the same torques (`implicit_torques`). The accelerations of the passive
+joints need the change of G along the motion, a central difference of the exact derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.dynamics.drives import STRIBECK_SPEED, State
+from theodolite.dynamics.link_motion import Link
+from theodolite.dynamics.serial import GRAVITY
+from theodolite.dynamics.tree import Tree
+from theodolite.matrices import pseudo_inverse
+from theodolite.model.bodies import WORLD, Body
+from theodolite.model.chain import Chain
+from theodolite.model.elements import Element
+from theodolite.model.mechanism import NONE, Mechanism
+
+#: Seconds along the motion over which the change of the closures' derivative is taken.
+STEP = 1e-5
+
+
+class LoopDynamics(Tree):
+    """The regressors of a mechanism: its motors' torques, its passive joints following."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        gravity: FloatArray | None = None,
+        stribeck_speed: float = STRIBECK_SPEED,
+    ) -> None:
+        """``gravity`` in the world, downwards along z unless given."""
+        self.mechanism = self.robot = mechanism
+        down = np.array([0.0, 0.0, -GRAVITY])
+        super().__init__(
+            tuple(_links(mechanism)),
+            [joint.name for joint in mechanism.active],
+            len(mechanism.active) + len(mechanism.passive),
+            down if gravity is None else gravity,
+            stribeck_speed=stribeck_speed,
+        )
+
+    def random_positions(self, count: int, rng: np.random.Generator) -> FloatArray:
+        return self.mechanism.random_motors(count, rng)
+
+    def followed(self, state: State) -> tuple[State, FloatArray]:
+        """All joints from the measured ones, and how they follow, (n, joints, motors).
+
+        Further columns of ``state.q`` are guesses of the passive joints; without them, the branch
+        is that of the home assembly.
+        """
+        mechanism = self.mechanism
+        measured = state.q[:, : self.motors]
+        guess = state.q[:, self.motors :]
+        if not guess.shape[1]:
+            guess = mechanism.assembled(measured)[0][:, self.motors :]
+        passive, gap = mechanism.close(mechanism.values, measured, guess)
+        mechanism.check_closed(gap)
+        q = np.concatenate([measured, passive], axis=1)
+        follow = self._follow(q)
+        qd = np.einsum("nij,nj->ni", follow, state.qd)
+        # u'' = F q'' + F' q', with the change of F along the motion.
+        ahead, behind = (self._follow(q + way * STEP * qd) for way in (1.0, -1.0))
+        drift = np.einsum("nij,nj->ni", (ahead - behind) / (2 * STEP), state.qd)
+        return State(q, qd, np.einsum("nij,nj->ni", follow, state.qdd) + drift), follow
+
+    def _follow(self, q: FloatArray) -> FloatArray:
+        gap = self.mechanism.gap(self.mechanism.values, q, columns=NONE)
+        passive = np.asarray(-pseudo_inverse(gap.by_passive) @ gap.by_active)
+        motors = np.broadcast_to(np.eye(self.motors), (len(q), self.motors, self.motors))
+        return np.concatenate([motors, passive], axis=1)
+
+    def implicit_torques(self, state: State, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Motors' torques (n, motors) and the closures' forces (n, rows): the implicit form.
+
+        ``values`` are those of the links' parameters, without drives. Of redundant closures the
+        smallest forces are given; the torques do not depend on that.
+        """
+        whole, _ = self.followed(state)
+        cut = Tree(self.links, [""] * self.joints, self.joints, self.gravity)
+        torques = np.tensordot(values, cut.regressor(whole, ()), axes=1).T
+        gap = self.mechanism.gap(self.mechanism.values, whole.q, columns=NONE)
+        forces = -np.einsum(
+            "nrp,np->nr",
+            pseudo_inverse(gap.by_passive.transpose(0, 2, 1)),
+            torques[:, self.motors :],
+        )
+        shares = np.einsum("nrm,nr->nm", gap.by_active, forces)
+        return torques[:, : self.motors] + shares, forces
+
+
+def _links(mechanism: Mechanism) -> Iterator[Link]:
+    """One link for each joint of each body; the last one of a body carries its mass."""
+    ends: dict[str, tuple[int, FloatArray, FloatArray]] = {WORLD: (-1, np.eye(3), np.zeros(3))}
+    count = 0
+    for body in mechanism.bodies:
+        parent, rotation, position = ends[body.parent]
+        pieces = _pieces(mechanism, body)
+        start_rotation, start_position = pieces[0][1]
+        rotation, position = rotation @ start_rotation, position + rotation @ start_position
+        moving = pieces[1:]
+        for number, (element, after) in enumerate(moving):
+            assert element is not None
+            last = number == len(moving) - 1
+            constant = [t for t in element.terms if t.basis == 0]
+            motor = next(t for t in element.terms if t.basis != 0)
+            offset = sum(
+                t.coefficient * (1.0 if t.parameter is None else mechanism.values[t.parameter])
+                for t in constant
+            )
+            gain = 1.0 if motor.parameter is None else float(mechanism.values[motor.parameter])
+            yield Link(
+                parent,
+                rotation,
+                position,
+                motor.basis - 1,
+                element.rotation,
+                element.axis,
+                float(offset),
+                motor.coefficient * gain,
+                *after,
+                f"_{body.name}" if last else None,
+            )
+            parent, rotation, position = count, np.eye(3), np.zeros(3)
+            count += 1
+        ends[body.name] = (parent, rotation, position)
+
+
+def _pieces(
+    mechanism: Mechanism, body: Body
+) -> list[tuple[Element | None, tuple[FloatArray, FloatArray]]]:
+    """The elements that move, each with the constant transform after it; first, that before all."""
+    pieces: list[tuple[Element | None, list[Element]]] = [(None, [])]
+    for element in mechanism.elements(body):
+        if element.varies:
+            pieces.append((element, []))
+        else:
+            pieces[-1][1].append(element)
+    basis = np.zeros((1, 1 + len(mechanism.active) + len(mechanism.passive)))
+    basis[0, 0] = 1.0
+    found: list[tuple[Element | None, tuple[FloatArray, FloatArray]]] = []
+    for moving, rest in pieces:
+        chain = Chain(rest, parameters=len(mechanism.parameters), basis=basis.shape[1])
+        motion = chain.motion(mechanism.values, basis)
+        found.append((moving, (motion.rotation[0], motion.position[0])))
+    return found

@@ -1,0 +1,82 @@
+"""Noise of torques, as the residuals show it: of each joint, between joints, and along time.
+
+Residuals of a real robot are not white: what the model lacks comes back slowly. A mean over N such
+samples is as uncertain as one over N/f, with the correlation factor f = 1 + 2 (r1 + r2 + ...) of
+their autocorrelation, so a joint weighs by its long-run deviation ``sigma sqrt f``. For white noise
+f is 1 and intervals are exact; for noise that is slow, but not as slow as the motion, they nearly
+are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.estimation.loss import MAD_TO_SIGMA
+
+#: The sum over lags ends where it is this many times shorter than the lag itself [Sokal 1997].
+WINDOW = 5.0
+#: Samples further off than this, in standard deviations, are outliers.
+OUTLIER = 3.0
+#: No joint is better than this, N m: exact data would have no weight at all.
+LEAST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueNoise:
+    """Standard deviations of the joints' residuals, their correlations in time and in space."""
+
+    #: N m, (motors,).
+    sigmas: FloatArray
+    #: Correlation factor along time, at least 1, (motors,).
+    factors: FloatArray
+    #: Correlations between joints, (motors, motors); the identity where they are neglected.
+    correlations: FloatArray
+
+    @staticmethod
+    def of(
+        residuals: FloatArray, taken: float = 0.0, *, between_joints: bool, robust: bool = False
+    ) -> TorqueNoise:
+        """From residuals (n, motors); ``taken`` parameters per joint were fitted to them.
+
+        With ``robust``, from ordinary samples only.
+        """
+        if robust:
+            usual = MAD_TO_SIGMA * np.median(np.abs(residuals), axis=0)
+            sizes = np.sqrt(((residuals / np.maximum(usual, LEAST)) ** 2).mean(axis=1))
+            residuals = residuals[sizes < OUTLIER]
+        sigmas = np.sqrt((residuals**2).sum(axis=0) / max(len(residuals) - taken, 1.0))
+        sigmas = np.maximum(sigmas, LEAST)
+        correlations = np.eye(len(sigmas))
+        if between_joints and len(sigmas) > 1:
+            scaled = residuals / np.sqrt(np.maximum((residuals**2).mean(axis=0), LEAST**2))
+            correlations = scaled.T @ scaled / len(scaled)
+        factors = np.array([correlation_factor(column) for column in residuals.T])
+        return TorqueNoise(sigmas, factors, correlations)
+
+    @property
+    def long_run(self) -> FloatArray:
+        """Deviations that count for a mean over time, N m."""
+        return self.sigmas * np.sqrt(self.factors)
+
+    @property
+    def whitening(self) -> FloatArray:
+        """What makes the residuals of one sample white, (motors, motors)."""
+        return np.linalg.inv(np.linalg.cholesky(self.correlations)) / self.long_run
+
+
+def correlation_factor(series: FloatArray) -> float:
+    """Integrated autocorrelation of a series, at least 1."""
+    n = len(series)
+    if n < 4 or not np.any(series):
+        return 1.0
+    spectrum = np.abs(np.fft.rfft(series - series.mean(), 2 * n)) ** 2
+    correlation = np.fft.irfft(spectrum)[:n]
+    if correlation[0] <= 0:
+        return 1.0
+    sums = 2.0 * np.cumsum(correlation / correlation[0]) - 1.0
+    lags = np.arange(n)
+    enough = np.flatnonzero(lags >= WINDOW * sums)
+    return float(max(1.0, sums[enough[0] if len(enough) else -1]))

@@ -1,0 +1,208 @@
+"""Torques and energy of links that stand on each other, linear in their parameters.
+
+Motors move joints, perhaps several each (coupled drives) or through loops: the joints follow,
+``u' = F q'``, and the motors' torques are ``F'`` times those of the joints, because neither gears
+nor closures take or give any power. What a drive adds stands on its own motor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from hashlib import sha256
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.dynamics.drives import (
+    STRIBECK_SPEED,
+    Drive,
+    State,
+    drive_energy,
+    drive_torque,
+)
+from theodolite.dynamics.inertia import INERTIAL
+from theodolite.dynamics.link_motion import Link, LinkMotion
+
+ROTORS = (Drive.ROTOR,)
+#: Decimals of metres and rotations to which frames are the same.
+FRAME_DIGITS = 6
+
+
+class Tree:
+    """The regressors of links that stand on each other, for all samples at once."""
+
+    def __init__(
+        self,
+        links: Sequence[Link],
+        motors: Sequence[str],
+        joints: int,
+        gravity: FloatArray,
+        *,
+        stribeck_speed: float = STRIBECK_SPEED,
+    ) -> None:
+        """``motors`` are the suffixes of drive parameters; ``joints`` counts what moves links."""
+        self.links = tuple(links)
+        self.motor_names = tuple(motors)
+        self.joints = joints
+        self.gravity = gravity
+        self.stribeck_speed = stribeck_speed
+
+    @property
+    def motors(self) -> int:
+        return len(self.motor_names)
+
+    @cached_property
+    def _order(self) -> list[tuple[int | None, int | None]]:
+        """Links (by number) with their ten columns and motors with those of their drives, in order.
+
+        A motor stands behind the first link of its joint; those that move no link, as ones that
+        change the length of a rod, come last.
+        """
+        order: list[tuple[int | None, int | None]] = []
+        waiting = list(range(self.motors))
+        for number, link in enumerate(self.links):
+            if link.name is not None:
+                order.append((number, None))
+            if link.joint in waiting:
+                order.append((None, link.joint))
+                waiting.remove(link.joint)
+        return order + [(None, motor) for motor in waiting]
+
+    def _places(self, drives: Sequence[Drive]) -> tuple[dict[int, int], dict[int, int]]:
+        """Where the columns of each link, and of each motor's drives, begin."""
+        links: dict[int, int] = {}
+        motors: dict[int, int] = {}
+        first = 0
+        for link, motor in self._order:
+            if link is not None:
+                links[link], first = first, first + len(INERTIAL)
+            if motor is not None:
+                motors[motor], first = first, first + len(drives)
+        return links, motors
+
+    @cached_property
+    def frames(self) -> str:
+        """A short name of where all links are: parameters mean the same only in the same frames."""
+        content = sha256()
+        for link in self.links:
+            numbers = np.concatenate(
+                [np.ravel(part) for part in (link.rotation, link.position, link.after_rotation,
+                 link.after_position, [link.offset, link.sign, link.axis, link.joint, link.parent])]
+            )  # fmt: skip
+            # Adding zero makes -0.0 the same as 0.0.
+            rounded = np.round(numbers, FRAME_DIGITS) + 0.0
+            content.update(rounded.tobytes() + str(link.name).encode())
+        return content.hexdigest()[:16]
+
+    def columns(self, drives: Sequence[Drive] = ROTORS) -> list[tuple[str, str]]:
+        """Symbol and suffix of every column: ``XX 1 ... M 1, Ia 1, XX 2 ...``."""
+        found: list[tuple[str, str]] = []
+        for link, motor in self._order:
+            if link is not None:
+                found += [(symbol, str(self.links[link].name)) for symbol in INERTIAL]
+            if motor is not None:
+                found += [(drive.value, self.motor_names[motor]) for drive in drives]
+        return found
+
+    def names(self, drives: Sequence[Drive] = ROTORS) -> list[str]:
+        """Names of all columns."""
+        return [symbol + suffix for symbol, suffix in self.columns(drives)]
+
+    def followed(self, state: State) -> tuple[State, FloatArray | None]:
+        """The joints' state from the motors', and how they follow, (n, joints, motors) or less.
+
+        None where the joints are the motors.
+        """
+        return state, None
+
+    def random_positions(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Motor positions to take samples at, (count, motors)."""
+        return rng.uniform(-np.pi, np.pi, (count, self.motors))
+
+    def regressor(
+        self, state: State, drives: Sequence[Drive] = ROTORS, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """The regressor d of the motors' torques, (columns, motors, n).
+
+        ``out`` may hold an earlier one of the same columns; zeros that never change are left alone.
+        """
+        whole, follow = self.followed(state)
+        shape = (len(self.columns(drives)), self.motors, len(state))
+        table = np.zeros(shape) if out is None else out
+        links, motors = self._places(drives)
+        for number, (_, motion, path) in enumerate(self._motions(whole, -self.gravity)):
+            if number not in links:
+                continue
+            part = table[links[number] : links[number] + len(INERTIAL)]
+            if follow is None and path == list(range(len(path))):
+                motion.torques(part[:, : len(path)])
+            else:
+                self._spread(motion, path, follow, part)
+        for motor, first in motors.items():
+            for place, drive in enumerate(drives, start=first):
+                table[place, motor] = drive_torque(drive, state, motor, self.stribeck_speed)
+        return table
+
+    def _spread(
+        self, motion: LinkMotion, path: list[int], follow: FloatArray | None, part: FloatArray
+    ) -> None:
+        """Columns of a body whose path is not simply the first joints, or whose joints follow."""
+        own = np.zeros((10, len(path), part.shape[2]))
+        motion.torques(own)
+        torques = np.zeros((10, self.joints, part.shape[2]))
+        # A joint may move several links of a path, each with its own screw.
+        for place, joint in enumerate(path):
+            torques[:, joint] += own[:, place]
+        part[:] = torques if follow is None else np.einsum("cjn,njm->cmn", torques, follow)
+
+    def energy(self, state: State, drives: Sequence[Drive] = ROTORS) -> FloatArray:
+        """The row h of the total energy, (columns, n); friction does not store any."""
+        table = np.zeros((len(self.columns(drives)), len(state)))
+        whole, _ = self.followed(state)
+        links, motors = self._places(drives)
+        for number, (_, motion, _) in enumerate(self._motions(whole)):
+            if number in links:
+                motion.energy(self.gravity, table[links[number] : links[number] + len(INERTIAL)])
+        for motor, first in motors.items():
+            for place, drive in enumerate(drives, start=first):
+                stored = drive_energy(drive, state, motor)
+                if stored is not None:
+                    table[place] = stored
+        return table
+
+    def origins(self, state: State) -> list[FloatArray]:
+        """Where the links' frames are in the world, (n, 3) each."""
+        whole, _ = self.followed(state)
+        return [motion.origin.T.copy() for _, motion, _ in self._motions(whole)]
+
+    def _motions(
+        self, state: State, acceleration: FloatArray | None = None
+    ) -> Iterator[tuple[Link, LinkMotion, list[int]]]:
+        """Each link's motion, and the joints that move it, from the world outwards.
+
+        Without an acceleration of the world, with places and velocities instead.
+        """
+        branched = {
+            link.parent for number, link in enumerate(self.links) if link.parent < number - 1
+        }
+        kept: dict[int, tuple[LinkMotion, list[int]]] = {}
+
+        def at_rest() -> LinkMotion:
+            start = np.zeros(3) if acceleration is None else acceleration
+            return LinkMotion(len(self.links), len(state), start, places=acceleration is None)
+
+        last, motion, path = -1, at_rest(), list[int]()
+        for number, link in enumerate(self.links):
+            if link.parent != last:
+                if link.parent == -1:
+                    motion, path = at_rest(), []
+                else:
+                    before, way = kept[link.parent]
+                    motion, path = before.copy(), list(way)
+            motion.advance(link, *(part[:, link.joint] for part in (state.q, state.qd, state.qdd)))
+            path = [*path, link.joint]
+            if number in branched:
+                kept[number] = (motion.copy(), path)
+            last = number
+            yield link, motion, path

@@ -1,0 +1,1 @@
+"""What follows from residuals with exact derivatives. Knows no robot."""

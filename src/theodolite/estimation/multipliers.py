@@ -1,0 +1,277 @@
+"""Everett's calibration of closed loops with Lagrange multipliers [Everett1988, 2.3.3].
+
+Unknowns are the constants C, the passive joints a of every measurement and the multipliers of
+every closure. Gauss-Newton on eq. 38, its bilinear terms left out as in the report. The arrow
+system falls apart: for given dC the gaps G + G_C dC + G_a da = 0 determine da, so what is left is
+
+    F - F_a G_a^+ G  +  (F_C - F_a G_a^+ G_C) dC
+
+one measurement at a time, in time linear in their number. The multipliers follow from
+F_a' (F + F_C dC + F_a da) + G_a' lambda = 0. Where closures are redundant, as six equations of a
+planar loop, the multipliers are not unique: the shortest are taken. Constants that would open such
+a loop for good are held (`Mechanism.held`).
+
+The penalty method of the report's eq. 32 is here for comparison: gaps are errors with a weight, so
+that loops stay open by an amount that the weight decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.estimation.identifiability import Identifiability, analyse
+from theodolite.estimation.loss import Loss
+from theodolite.estimation.problem import Block, ConstrainedProblem, Linearized
+from theodolite.estimation.reduction import Reduction, reduce
+from theodolite.estimation.solver import (
+    ILL_CONDITIONED,
+    Iteration,
+    Solution,
+    Status,
+    supported,
+)
+from theodolite.estimation.threads import single_thread
+from theodolite.matrices import pseudo_inverse
+from theodolite.model.parameters import Parameter
+
+#: A step this small in every unknown is none.
+STEP_TOLERANCE = 1e-12
+MAX_ITERATIONS = 60
+#: A step may raise the sum of error and gap by this factor: Newton's often do, and come back.
+TOLERATED = 1.5
+#: A stationary point with a larger gap has open loops (metres, radians).
+OPEN = 1e-8
+#: Steps are halved this often before they are taken all the same.
+HALVINGS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class MultiplierSolution(Solution):
+    """Constants, passive joints and multipliers where the Lagrangian is stationary."""
+
+    passive: FloatArray
+    #: (n, closures), in units of the whitened objective per metre or radian.
+    multipliers: FloatArray
+    #: Largest gap of a loop, metres or radians.
+    gap: float
+
+    @property
+    def objective(self) -> float:
+        """Half the sum of squared whitened errors."""
+        return 0.5 * self.reduction.cost
+
+
+def solve_with_multipliers(
+    problem: ConstrainedProblem, *, max_iterations: int = MAX_ITERATIONS
+) -> MultiplierSolution:
+    """Minimise the error subject to closed loops, from the problem's values and joints."""
+    return _solve(problem, Exact(), max_iterations)
+
+
+def solve_with_penalty(
+    problem: ConstrainedProblem, weight: float, *, max_iterations: int = MAX_ITERATIONS
+) -> MultiplierSolution:
+    """Minimise the error plus ``weight`` times the squared gaps; the loops stay a little open."""
+    return _solve(problem, Penalty(weight), max_iterations)
+
+
+class Elimination(Protocol):
+    """How the passive joints of one measurement are taken out of the linear problem."""
+
+    def block(self, at: Linearized) -> Block:
+        """What is left of errors and gaps in the constants alone."""
+        ...
+
+    def passive_step(self, at: Linearized, step: FloatArray) -> FloatArray:
+        """How the passive joints move with the constants, (n, passive)."""
+        ...
+
+    def multipliers(self, at: Linearized, step: FloatArray, turn: FloatArray) -> FloatArray:
+        """Forces that hold the loops closed, (n, closures)."""
+        ...
+
+
+class Exact:
+    """The gaps determine the passive joints."""
+
+    def block(self, at: Linearized) -> Block:
+        inverse = pseudo_inverse(at.G_a)
+        through = at.F_a @ inverse
+        residual = at.F - np.einsum("nij,nj->ni", through, at.G)
+        jacobian = at.F_C - through @ at.G_C
+        return _block(residual, jacobian)
+
+    def passive_step(self, at: Linearized, step: FloatArray) -> FloatArray:
+        return -np.einsum("nij,nj->ni", pseudo_inverse(at.G_a), at.G + at.G_C @ step)
+
+    def multipliers(self, at: Linearized, step: FloatArray, turn: FloatArray) -> FloatArray:
+        error = at.F + at.F_C @ step + np.einsum("nij,nj->ni", at.F_a, turn)
+        gradient = np.einsum("nij,ni->nj", at.F_a, error)
+        return -np.einsum("nji,nj->ni", pseudo_inverse(at.G_a), gradient)
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Gaps are errors with a weight; the passive joints make the weighted sum smallest."""
+
+    weight: float
+
+    def _stacked(self, at: Linearized) -> tuple[FloatArray, FloatArray, FloatArray]:
+        scale = np.sqrt(2.0 * self.weight)
+        residual = np.concatenate([at.F, scale * at.G], axis=1)
+        by_constants = np.concatenate([at.F_C, scale * at.G_C], axis=1)
+        return residual, by_constants, np.concatenate([at.F_a, scale * at.G_a], axis=1)
+
+    def block(self, at: Linearized) -> Block:
+        residual, by_constants, by_passive = self._stacked(at)
+        Q = np.linalg.qr(by_passive, mode="complete")[0][:, :, by_passive.shape[2] :]
+        return _block(np.einsum("nij,ni->nj", Q, residual), Q.transpose(0, 2, 1) @ by_constants)
+
+    def passive_step(self, at: Linearized, step: FloatArray) -> FloatArray:
+        residual, by_constants, by_passive = self._stacked(at)
+        return -np.einsum(
+            "nij,nj->ni", np.linalg.pinv(by_passive, rcond=1e-12), residual + by_constants @ step
+        )
+
+    def multipliers(self, at: Linearized, step: FloatArray, turn: FloatArray) -> FloatArray:
+        gap = at.G + at.G_C @ step + np.einsum("nij,nj->ni", at.G_a, turn)
+        return 2.0 * self.weight * gap
+
+
+def _block(residual: FloatArray, jacobian: FloatArray) -> Block:
+    rows = np.concatenate([jacobian.transpose(2, 1, 0), residual.T[None]])
+    return Block(rows.reshape(len(rows), -1), residual.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Fixed:
+    """The linear problem in the constants, the passive joints being somewhere."""
+
+    problem: ConstrainedProblem
+    passive: FloatArray
+    elimination: Elimination
+    shrinks: bool = False
+    forerunner: None = None
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return self.problem.parameters
+
+    @property
+    def priorities(self) -> tuple[int, ...]:
+        return self.problem.priorities
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        for rows in self.problem.slices():
+            yield self.elimination.block(self.problem.linearized(values, self.passive, rows))
+
+    def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
+        return None
+
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        return {}
+
+
+def _solve(
+    problem: ConstrainedProblem, elimination: Elimination, max_iterations: int
+) -> MultiplierSolution:
+    values = np.array([parameter.value for parameter in problem.parameters])
+    passive = problem.passive.copy()
+    known: Identifiability | None = None
+    multipliers: FloatArray = np.zeros((0, 0))
+    trace: list[Iteration] = []
+    status = Status.ITERATION_LIMIT
+    size = 0.0
+    with single_thread():
+        while True:
+            reduction = reduce(_Fixed(problem, passive, elimination), values, Loss())
+            known = analyse(
+                reduction.R, problem.parameters, problem.priorities, reduction.rows, before=known
+            )
+            known = supported(known, reduction, shrinks=False)
+            trace.append(Iteration(len(trace), reduction.cost, known.rank, size, 0.0))
+            if not known.rank:
+                status = Status.NOT_IDENTIFIABLE
+            if status is not Status.ITERATION_LIMIT or len(trace) > max_iterations:
+                break
+            step = _step(reduction, known)
+            turn, multipliers = _followed(problem, values, passive, step, elimination)
+            length = _length(problem, values, passive, step, turn)
+            values, passive = values + length * step, passive + length * turn
+            size = float(max(np.abs(step).max(), np.abs(turn).max(initial=0.0)))
+            if length == 1.0 and size < STEP_TOLERANCE * (1 + np.abs(values).max()):
+                status = Status.CONVERGED
+        gap = _largest_gap(problem, values, passive)
+    if status is Status.CONVERGED and known.condition_number > ILL_CONDITIONED:
+        status = Status.ILL_CONDITIONED
+    if status is Status.CONVERGED and isinstance(elimination, Exact) and gap > OPEN:
+        # A stationary point with open loops: no position of the passive joints closes them.
+        status = Status.STALLED
+    return MultiplierSolution(
+        values, status, tuple(trace), reduction, known, Loss(), passive, multipliers, gap
+    )
+
+
+def _step(reduction: Reduction, known: Identifiability) -> FloatArray:
+    step = np.zeros(len(known.parameters))
+    base = reduction.R[:, known.base]
+    scale = np.linalg.norm(base, axis=0)
+    step[known.base] = -np.linalg.lstsq(base / scale, reduction.z, rcond=1e-13)[0] / scale
+    return step
+
+
+def _followed(
+    problem: ConstrainedProblem,
+    values: FloatArray,
+    passive: FloatArray,
+    step: FloatArray,
+    elimination: Elimination,
+) -> tuple[FloatArray, FloatArray]:
+    """The passive joints' part of a step, and the multipliers after it."""
+    turns, forces = [], []
+    for rows in problem.slices():
+        at = problem.linearized(values, passive, rows)
+        turns.append(elimination.passive_step(at, step))
+        forces.append(elimination.multipliers(at, step, turns[-1]))
+    return np.concatenate(turns), np.concatenate(forces)
+
+
+def _length(
+    problem: ConstrainedProblem,
+    values: FloatArray,
+    passive: FloatArray,
+    step: FloatArray,
+    turn: FloatArray,
+) -> float:
+    """The longest of 1, 1/2, 1/4 ... that does not raise error and gap much."""
+    gap = _largest_gap(problem, values, passive)
+    weight = 1.0 / max(gap, 1e-12)
+
+    def merit(length: float) -> float:
+        there, turned = values + length * step, passive + length * turn
+        squares = gaps = 0.0
+        for rows in problem.slices():
+            at = problem.linearized(there, turned, rows)
+            squares += float((at.F**2).sum())
+            gaps += float(np.abs(at.G).sum())
+        return float(np.sqrt(squares)) + weight * gaps
+
+    now = merit(0.0)
+    length = 1.0
+    for _ in range(HALVINGS):
+        if merit(length) <= TOLERATED * now:
+            return length
+        length /= 2
+    return 1.0
+
+
+def _largest_gap(problem: ConstrainedProblem, values: FloatArray, passive: FloatArray) -> float:
+    return max(
+        float(np.abs(problem.linearized(values, passive, rows).G).max(initial=0.0))
+        for rows in problem.slices()
+    )

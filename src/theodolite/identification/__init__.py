@@ -1,1 +1,0 @@
-"""What follows from seeing a robot: identifiability, solution, statistics, result."""

@@ -1,1 +1,0 @@
-"""Inertial and drive parameters from torques: built on identification as the verbs are."""

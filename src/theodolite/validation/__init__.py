@@ -1,1 +1,0 @@
-"""Is it true? Comparisons of robots with each other and with data not seen."""

@@ -1,0 +1,239 @@
+"""Identification from torques: coverage, all ways, energy and power, bodies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.dynamics.simulated import puma, recorded, simulated
+from theodolite.dynamics.base_parameters import base_values
+from theodolite.dynamics.by_energy import Model, identify_by_energy
+from theodolite.dynamics.consistent import consistent, is_consistent, ridge
+from theodolite.dynamics.coverage import not_excited
+from theodolite.dynamics.filtering import Run, filtered, filtered_parts
+from theodolite.dynamics.identify import IdentifiedDynamics, Way, essential, identify_dynamics
+from theodolite.dynamics.inertia import pseudo_inertia, taken_apart
+from theodolite.dynamics.prediction import Prediction, prediction, verdict
+from theodolite.dynamics.torque import TorqueProblem
+from theodolite.dynamics.torque_noise import correlation_factor
+from theodolite.errors import InputError
+from theodolite.reproduce import renaud_dynamics
+
+
+def expected(found: IdentifiedDynamics, truth: dict[str, float]) -> np.ndarray:
+    known = found.identifiability
+    return base_values(known, np.array([truth[p.name] for p in known.parameters]))
+
+
+def inside(found: IdentifiedDynamics, truth: dict[str, float]) -> np.ndarray:
+    return np.abs(found.base_values - expected(found, truth)) <= found.statistics.half_widths()
+
+
+def test_intervals_hold_with_white_noise() -> None:
+    """95 % coverage between 93 and 97 %, over 60 simulated identifications."""
+    hits = [inside(identify_dynamics(d, run), t) for d, run, t in map(simulated, range(60))]
+    assert 0.93 < np.concatenate(hits).mean() < 0.97
+
+
+@pytest.mark.parametrize(
+    ("way", "cutoff"), [(Way.WEIGHTED, None), (Way.ORDINARY, None), (Way.ORDINARY, 20.0)]
+)
+def test_intervals_hold_for_filtered_recordings(way: Way, cutoff: float | None) -> None:
+    """The same through the whole way: positions only, white torque noise, filters, thinning."""
+    hits = []
+    for seed in range(40 if way is Way.WEIGHTED else 15):
+        dynamics, recording, truth = recorded(seed)
+        # Noise that differs from joint to joint.
+        noise = np.random.default_rng(seed).standard_normal(recording.q.shape)
+        own = recording.torques + noise * np.array([4.0, 3.0, 2.0, 0.5, 0.2, 0.1])
+        run = filtered(replace(recording, torques=own), cutoff=cutoff)
+        hits.append(inside(identify_dynamics(dynamics, run, way=way), truth))
+    assert 0.93 < np.concatenate(hits).mean() < 0.97
+
+
+def test_coloured_noise_widens_the_intervals() -> None:
+    """Noise that persists for ten samples: plain weights would be far too sure."""
+    hits, naive = [], []
+    for seed in range(25):
+        dynamics, run, truth = simulated(seed, noise=0.0)
+        rng = np.random.default_rng(seed)
+        white = rng.standard_normal((len(run.torques) + 200, 6))
+        coloured = np.zeros_like(white)
+        for row in range(1, len(white)):
+            coloured[row] = 0.8 * coloured[row - 1] + white[row]
+        found = identify_dynamics(
+            dynamics, replace(run, torques=run.torques + 0.3 * coloured[200:])
+        )
+        hits.append(inside(found, truth))
+        off = np.abs(found.base_values - expected(found, truth))
+        naive.append(off <= found.statistics.half_widths() / np.sqrt(found.noise.factors.mean()))
+    assert np.concatenate(hits).mean() > 0.88
+    assert np.concatenate(naive).mean() < 0.75
+
+
+def test_correlation_factor_of_known_series() -> None:
+    """(1 + a) / (1 - a) for a first-order process; 1 for white noise."""
+    rng = np.random.default_rng(0)
+    white = rng.standard_normal(50_000)
+    assert correlation_factor(white) == pytest.approx(1.0, abs=0.05)
+    series = np.zeros_like(white)
+    for row in range(1, len(white)):
+        series[row] = 0.6 * series[row - 1] + white[row]
+    assert correlation_factor(series) == pytest.approx(4.0, rel=0.1)
+
+
+def test_correlated_joints_are_weighed_together() -> None:
+    """Noise common to all joints: making samples white together gains, on average."""
+    gains = []
+    for seed in range(8):
+        dynamics, run, truth = simulated(seed, noise=0.1)
+        common = 2.0 * np.random.default_rng(seed).standard_normal((len(run.torques), 1))
+        run = replace(run, torques=run.torques + common)
+        errors = []
+        for way in (Way.WEIGHTED, Way.CORRELATED):
+            found = identify_dynamics(dynamics, run, way=way)
+            errors.append(np.linalg.norm(found.base_values - expected(found, truth)))
+        gains.append(errors[0] / errors[1])
+    assert np.median(gains) > 2.0
+
+
+def test_robust_identification_ignores_wrong_samples() -> None:
+    dynamics, run, truth = simulated(5)
+    torques = run.torques.copy()
+    torques[::25] += 80.0
+    wrong = replace(run, torques=torques)
+    errors = {}
+    for way in (Way.WEIGHTED, Way.ROBUST):
+        found = identify_dynamics(dynamics, wrong, way=way)
+        errors[way] = np.linalg.norm(found.base_values - expected(found, truth))
+    assert errors[Way.ROBUST] < 0.3 * errors[Way.WEIGHTED]
+
+
+def test_consistent_parameters_are_bodies_and_predict_as_well() -> None:
+    dynamics, run, _ = simulated(3)
+    weighted = identify_dynamics(dynamics, run)
+    found = consistent(weighted)
+    assert is_consistent(found)
+    for joint in range(1, 7):
+        body = [found.named()[f"{n}{joint}"] for n in _TEN]
+        assert np.linalg.eigvalsh(np.array(pseudo_inertia(body)))[0] > 0
+        # Bodies, not needles or specks at the other end of the hall.
+        mass, centre, inertia = taken_apart(np.array(body))
+        smallest, _, largest = np.linalg.eigvalsh(inertia)
+        assert smallest > 0.01 * largest
+        assert np.linalg.norm(centre) < 1.0
+        assert 0.05 < mass < 50
+    assert prediction(found, run).error < 1.05 * prediction(weighted, run).error
+
+
+_TEN = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M")
+
+
+def test_essential_parameters_are_fewer_and_predict_as_well() -> None:
+    dynamics, run, _ = simulated(3)
+    weighted = identify_dynamics(dynamics, run)
+    few = essential(weighted)
+    assert few.identifiability.rank < weighted.identifiability.rank
+    assert np.nanmax(few.relative_deviations) <= 30.0
+    assert prediction(few, run).error < 1.1 * prediction(weighted, run).error
+
+
+def test_ridge_keeps_a_right_prior_and_leaves_a_wrong_one() -> None:
+    dynamics, run, truth = simulated(3)
+    found = identify_dynamics(dynamics, run)
+    names = [p.name for p in found.problem.parameters]
+    right = np.array([truth[name] for name in names])
+    drawn, _ = ridge(found, right)
+    assert np.linalg.norm(drawn.values - right) < 0.2 * np.linalg.norm(found.values - right)
+    assert drawn.consistent
+    wrong, _ = ridge(found, 5.0 * right)
+    assert prediction(wrong, run).error < 1.05 * prediction(found, run).error
+
+
+@pytest.mark.parametrize("model", [Model.ENERGY, Model.POWER])
+def test_energy_and_power_need_no_acceleration(model: Model) -> None:
+    """Torques of another motion from work or power alone: exact but for filters without noise."""
+    dynamics, recording, truth = recorded(7, noise=0.0, rate=200.0, seconds=60.0)
+    run = filtered(recording, cutoff=20.0)
+    found = identify_by_energy(dynamics, run, model)
+    _, other, _ = recorded(8, noise=0.0, rate=200.0, truth=truth)
+    assert prediction(found, filtered(other, cutoff=20.0)).error < 1e-3
+
+
+def test_payload_columns_need_loaded_runs() -> None:
+    """Without a loaded run nothing of the payload is seen."""
+    dynamics, run, _ = simulated(0)
+    found = identify_dynamics(dynamics, run, payload=True)
+    lost = found.identifiability.names(found.identifiability.no_effect)
+    assert {f"{symbol}L" for symbol in _TEN} <= set(lost)
+
+
+def test_a_recording_that_does_not_move_a_joint_is_not_enough() -> None:
+    dynamics, run, _ = simulated(0)
+    assert not not_excited(identify_dynamics(dynamics, run))
+    q, qd, qdd = run.state.q.copy(), run.state.qd.copy(), run.state.qdd.copy()
+    q[:, 4:], qd[:, 4:], qdd[:, 4:] = 0.3, 0.0, 0.0
+    still = replace(run, state=type(run.state)(q, qd, qdd))
+    (words,) = not_excited(identify_dynamics(dynamics, still))
+    assert "of 58 parameters" in words
+    assert "dynamics excite" in words
+
+
+def test_whole_bodies_say_their_own_base_values() -> None:
+    """Base values of consistent bodies are those of the bodies, not of the fit before."""
+    dynamics, run, _ = simulated(3)
+    weighted = identify_dynamics(dynamics, run)
+    found = consistent(weighted)
+    base = np.zeros(len(found.values))
+    base[found.identifiability.base] = found.base_values
+    np.testing.assert_allclose(
+        found.problem.predicted(base), found.problem.predicted(found.values), atol=1e-6
+    )
+    assert np.abs(found.base_values - weighted.base_values).max() > 1e-6
+
+
+def test_an_interrupted_recording_is_as_good() -> None:
+    """Three seconds missing in the middle: nothing is invented between the parts."""
+    dynamics, recording, truth = recorded(3, noise=0.5, seconds=25.0)
+    keep = (recording.times < 8) | (recording.times > 11)
+    broken = replace(
+        recording,
+        times=recording.times[keep],
+        q=recording.q[keep],
+        torques=recording.torques[keep],
+    )
+    found = identify_dynamics(dynamics, filtered_parts(broken))
+    assert inside(found, truth).mean() > 0.85
+    _, other, _ = recorded(4, noise=0.5, truth=truth)
+    assert prediction(found, filtered(other)).error < 0.02
+
+
+def test_verdicts() -> None:
+    measured = np.random.default_rng(0).standard_normal((100, 2)) * 10
+    times = np.arange(100.0)
+    for factor, word, good in (
+        (1.02, "good.", True),
+        (1.1, "usable", True),
+        (1.5, "not use", False),
+    ):
+        ok, words = verdict(Prediction(times, measured, factor * measured))
+        assert ok is good
+        assert word in words
+        assert "worst" not in words
+    one = measured * np.array([1.01, 2.5])
+    assert "Joint 2 is the worst, off by 150 %" in verdict(Prediction(times, measured, one))[1]
+
+
+def test_wrong_shapes_and_names_are_refused() -> None:
+    dynamics, run, _ = simulated(0)
+    with pytest.raises(InputError, match="torques of the shape"):
+        TorqueProblem(dynamics, Run(run.state, run.torques[:, :5]))
+    with pytest.raises(InputError, match="there is no parameter XX9"):
+        TorqueProblem(puma(), run, only=["XX9"])
+
+
+def test_the_h4_of_renaud() -> None:
+    for figure in renaud_dynamics.figures():
+        assert figure.agrees, figure

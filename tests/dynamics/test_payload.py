@@ -1,0 +1,101 @@
+"""Payloads and drive gains: simulated runs with and without a load."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.dynamics.simulated import GAINS, puma, recorded, true_values
+from theodolite.dynamics.drive_gains import identify_gains
+from theodolite.dynamics.filtering import Run, filtered
+from theodolite.dynamics.inertia import moving, solid, taken_apart
+from theodolite.dynamics.payload import identify_payload
+from theodolite.errors import InputError
+
+MASS, CENTRE = 4.0, np.array([0.02, -0.05, 0.1])
+INERTIA = np.diag([0.02, 0.03, 0.025])
+
+
+def runs(seed: int, gains: np.ndarray | None = None) -> tuple[Run, Run]:
+    """Without and with the payload; with gains, currents."""
+    truth = true_values(np.random.default_rng(seed))
+    load = puma().payload(MASS, CENTRE, INERTIA)
+    found = []
+    for number, carried in enumerate((None, load)):
+        _, recording, _ = recorded(10 * seed + number, noise=1.0, truth=truth, load=carried)
+        if gains is not None:
+            recording = replace(recording, torques=recording.torques / gains)
+        found.append(filtered(recording))
+    return found[0], found[1]
+
+
+def test_payload_within_its_intervals() -> None:
+    scores = []
+    for seed in range(6):
+        without, loaded = runs(seed)
+        found = identify_payload(puma(), [without], [loaded])
+        assert found.mass == pytest.approx(MASS, rel=0.02)
+        np.testing.assert_allclose(found.centre, CENTRE, atol=5e-3)
+        scores += [(found.mass - MASS) / found.mass_error]
+        scores += ((found.centre - CENTRE) / found.centre_errors).tolist()
+    # 24 standard scores: their spread is one.
+    assert 0.6 < np.std(scores) < 1.5
+
+
+def test_no_payload_is_said() -> None:
+    """Two runs without one: no mass beyond its interval."""
+    truth = true_values(np.random.default_rng(0))
+    plain = [filtered(recorded(seed, noise=1.0, truth=truth)[1]) for seed in (1, 2)]
+    assert not identify_payload(puma(), plain[:1], plain[1:]).seen
+
+
+def test_exchanged_runs_are_said() -> None:
+    without, loaded = runs(0)
+    with pytest.raises(InputError, match="Exchange the runs"):
+        identify_payload(puma(), [loaded], [without])
+
+
+def test_drive_gains_from_a_known_payload() -> None:
+    scores = []
+    for seed in range(8):
+        without, loaded = runs(seed, GAINS)
+        found = identify_gains(puma(), [without], [loaded], puma().payload(MASS, CENTRE, INERTIA))
+        assert found.status.good
+        np.testing.assert_allclose(found.gains, GAINS, rtol=0.03)
+        scores += ((found.gains - GAINS) / found.errors).tolist()
+    # 48 standard scores.
+    assert 0.75 < np.std(scores) < 1.3
+    assert abs(np.mean(scores)) < 0.4
+
+
+def test_joints_that_the_payload_does_not_load_are_named() -> None:
+    """A payload on the last axis says nothing about the last gain."""
+    truth = true_values(np.random.default_rng(0))
+    dynamics = puma()
+    # The last joint of a KK table turns about z of its link.
+    load = solid(4.0, np.array([0.0, 0.0, 0.1]), np.diag([1e-4, 1e-4, 1e-5]))
+    pair = []
+    for seed, carried in ((1, None), (2, load)):
+        _, recording, _ = recorded(seed, noise=1.0, truth=truth, load=carried)
+        run = filtered(replace(recording, torques=recording.torques / GAINS))
+        pair.append(run)
+    found = identify_gains(dynamics, pair[:1], pair[1:], load)
+    assert any("hardly loads joint 6" in words for words in found.doubts(dynamics.motor_names))
+    assert not any("joint 2" in words for words in found.doubts(dynamics.motor_names))
+
+
+def test_bodies_move_with_their_frames() -> None:
+    """Ten parameters in another frame: by the formula of Huygens, by point masses, and back."""
+    rng = np.random.default_rng(0)
+    R = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    R *= np.sign(np.linalg.det(R))
+    p, x = rng.uniform(-1, 1, (2, 3))
+    point, moved = (solid(1.0, place, np.zeros((3, 3))) for place in (x, R @ x + p))
+    np.testing.assert_allclose(moving(R, p) @ point, moved, atol=1e-12)
+    body = solid(3.0, x, np.diag([0.1, 0.2, 0.25]))
+    mass, centre, inertia = taken_apart(moving(R, p) @ body)
+    assert mass == pytest.approx(3.0)
+    np.testing.assert_allclose(centre, R @ x + p, atol=1e-12)
+    np.testing.assert_allclose(inertia, R @ np.diag([0.1, 0.2, 0.25]) @ R.T, atol=1e-12)
