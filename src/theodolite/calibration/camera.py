@@ -68,6 +68,7 @@ class CameraProblem(GeometricProblem):
                 Group.SENSOR,
                 0,
                 column,
+                tolerance=lens.fx if name[0] in "fc" else 1.0,
             )
             for column, (name, value) in enumerate(zip(NAMES, lens.values, strict=True))
         ]

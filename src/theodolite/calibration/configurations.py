@@ -13,9 +13,10 @@ import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
 from theodolite.model import rotations
+from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine, Tip
 
-#: A configuration satisfies its goal when no component is off by more (metres, radians).
+#: A configuration satisfies its goal when no component is off by more: reaches, radians.
 SOLVED = 1e-12
 #: Newton steps before giving a configuration up; converging ones need five to fifteen.
 NEWTON_STEPS = 60
@@ -23,6 +24,11 @@ NEWTON_STEPS = 60
 
 class Goal(Protocol):
     """What configurations shall satisfy: an error (n, m) with its derivative by the basis."""
+
+    @property
+    def lengths(self) -> int:
+        """Of the components, so many are lengths; the rest are angles."""
+        ...
 
     def error(self, motion: Tip) -> FloatArray: ...
 
@@ -36,6 +42,7 @@ class PointGoal:
     """The tip at given points, (n, 3)."""
 
     positions: FloatArray
+    lengths: int = 3
 
     def error(self, motion: Tip) -> FloatArray:
         return motion.position - self.positions
@@ -53,6 +60,7 @@ class PoseGoal:
 
     rotations: FloatArray
     positions: FloatArray
+    lengths: int = 3
 
     def error(self, motion: Tip) -> FloatArray:
         turn = rotations.log(motion.rotation @ self.rotations.transpose(0, 2, 1))
@@ -71,6 +79,7 @@ class PlaneGoal:
     """The tip in given planes ``n . P = h``, (n, 4)."""
 
     planes: FloatArray
+    lengths: int = 1
 
     def error(self, motion: Tip) -> FloatArray:
         along = np.einsum("ni,ni->n", motion.position, self.planes[:, :3])
@@ -106,8 +115,16 @@ def satisfy(
     """
     values = robot.values if values is None else values
     motors = start.copy()
-    motion = robot.motion(values, motors)
-    error = goal.error(motion)
+    reach = robot.reach() or 1.0
+    # Lengths as parts of the reach, so that the search is the same at every size of robot.
+    slides = np.array([reach if kind is Joint.PRISMATIC else 1.0 for kind in robot.joint_types])
+
+    def error_of(part: Goal, motion: Tip) -> FloatArray:
+        error = part.error(motion)
+        error[:, : part.lengths] /= reach
+        return error
+
+    error = error_of(goal, robot.motion(values, motors))
     damping = np.full(len(motors), 1.0)
     active = np.abs(error).max(axis=1) > SOLVED / 100
     for _ in range(steps):
@@ -115,14 +132,15 @@ def satisfy(
             break
         part, e = goal.take(active), error[active]
         here = robot.motion(values, motors[active])
-        J = robot.to_motors(part.derivative(here))
+        J = robot.to_motors(part.derivative(here)) * slides
+        J[:, : part.lengths] /= reach
         size = np.einsum("ni,ni->n", e, e)
-        step = _damped_step(J, e, damping[active] * size + 1e-15)
+        step = _damped_step(J, e, damping[active] * size + 1e-15) * slides
         trial = motors[active]
         trial[:, : robot.joints] -= step
         moved = np.full_like(e, np.inf)
         possible = robot.closes(trial, values)
-        moved[possible] = part.take(possible).error(robot.motion(values, trial[possible]))
+        moved[possible] = error_of(part.take(possible), robot.motion(values, trial[possible]))
         better = np.einsum("ni,ni->n", moved, moved) < size
         rows = np.flatnonzero(active)
         motors[rows[better]] = trial[better]

@@ -110,13 +110,13 @@ def touch_rows(
 class FixtureProblem:
     """Pointer and fixture from touches: `px py pz`, and `fx fy fz frx fry frz` in the sensor."""
 
-    shrinks = False
-    forerunner = None
+    warm_start = None
 
     def __init__(self, touches: Touches, *, noise: float = 1e-4) -> None:
         self.touches, self.noise = touches, noise
         self._turn, shift, pointer = self._first_estimate()
         values = self._refined(np.array([*pointer, *shift, 0.0, 0.0, 0.0]))
+        size = float(np.linalg.norm(np.ptp(touches.positions, axis=0)) + np.ptp(touches.targets))
         names = ["px", "py", "pz", "fx", "fy", "fz", "frx", "fry", "frz"]
         self.parameters = tuple(
             Parameter(
@@ -126,6 +126,8 @@ class FixtureProblem:
                 Group.SENSOR,
                 0,
                 column,
+                # Nothing is known but that the hand reaches the pointer.
+                tolerance=np.pi if name.startswith("fr") else size,
             )
             for column, (name, value) in enumerate(zip(names, values, strict=True))
         )

@@ -20,10 +20,8 @@ from theodolite.model.parameters import Parameter
 class GeometricProblem:
     """A problem whose residuals come from the tip of a robot's chain."""
 
-    shrinks = False
-
     @property
-    def forerunner(self) -> Problem | None:
+    def warm_start(self) -> Problem | None:
         return None
 
     def __init__(

@@ -33,12 +33,12 @@ from theodolite.calibration.method import Gauge
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError, UnreachableError
 from theodolite.estimation.problem import Block
-from theodolite.estimation.slicing import BLOCK, slices, spread
+from theodolite.estimation.slicing import BLOCK, slices
 from theodolite.model import rotations
 from theodolite.model.machine import Machine, Tip
 
-#: Configurations used to decide what is identifiable; more would only repeat them.
-STRUCTURE_CONFIGURATIONS = 400
+#: Newton steps from recorded configurations to those that meet: they are millimetres apart.
+MEETING_STEPS = 5
 #: Two configurations are different when some joint differs by more (radians, metres).
 DIFFERENT = 0.05
 #: Random starts before a set is given up for another, and more for each configuration wanted.
@@ -77,8 +77,6 @@ def sets_by_size(labels: IntArray) -> list[Sets]:
 class LinkProblem(GeometricProblem, ABC):
     """Differences between configurations that should reach the same place."""
 
-    shrinks = True
-
     #: Rows per difference.
     width: ClassVar[int]
 
@@ -93,37 +91,37 @@ class LinkProblem(GeometricProblem, ABC):
         return sets_by_size(self.data.sets)
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
-        yield from self._blocks(values, self.data.motors, self._sets)
+        """Differences at the recorded configurations, derivatives where they would vanish.
 
-    def structure(self, values: FloatArray) -> Iterator[FloatArray]:
-        """The Jacobian at the nearest configurations that do reach the same place."""
+        The differences shrink with the robot, so their own derivative, multiplied by the noise in
+        them, would pull it towards no size; and where they do not vanish, it would see where the
+        robot stands.
+        """
         full = self.full_values(values)
         for sets in self._sets:
-            chosen = sets.rows[spread(len(sets.rows), STRUCTURE_CONFIGURATIONS // sets.size)]
-            motors = self.data.motors[chosen.ravel()]
-            motion = self._motion(full, motors)
-            goal = self._common_goal(motion, len(chosen), sets.size)
-            robot_values = full[: len(self.robot.parameters)]
-            consistent, found = satisfy(self.robot, goal, motors, values=robot_values)
-            whole = found.reshape(len(chosen), sets.size).all(axis=1)
-            if not whole.any():
-                # No such configurations exist: then the data's own are the best there is.
-                consistent, whole = motors, np.ones(len(chosen), dtype=bool)
-            rows = np.arange(len(motors)).reshape(len(chosen), sets.size)[whole]
-            for block in self._blocks(values, consistent, [Sets(rows)]):
-                yield block.jacobian
-
-    def _blocks(
-        self, values: FloatArray, motors: FloatArray, groups: list[Sets]
-    ) -> Iterator[Block]:
-        full = self.full_values(values)
-        for sets in groups:
             contrast = sets.contrast()
             for part in slices(len(sets.rows), max(1, BLOCK // sets.size)):
                 rows = sets.rows[part]
-                motion = self._motion(full, motors[rows.ravel()])
-                error, jacobian = self._differences(motion, *rows.shape)
+                motors = self.data.motors[rows.ravel()]
+                motion = self._motion(full, motors)
+                meeting, whole = self._meeting(full, motors, motion, rows.shape)
+                error = self._differences(motion, *rows.shape)
+                jacobian = self._derivatives(self._motion(full, meeting), *rows.shape)
+                jacobian[:, :, ~whole] = 0.0
                 yield self._contrasts(error, jacobian, contrast, motion, rows.shape)
+
+    def _meeting(
+        self, full: FloatArray, motors: FloatArray, motion: Tip, shape: tuple[int, int]
+    ) -> tuple[FloatArray, BoolArray]:
+        """The nearest configurations in which each set reaches one place, and which sets do."""
+        values = full[: len(self.robot.parameters)]
+        goal = self._common_goal(motion, *shape)
+        there, found = satisfy(self.robot, goal, motors, values=values, steps=MEETING_STEPS)
+        whole = np.asarray(found.reshape(shape).all(axis=1))
+        if not whole.any():
+            # None does: then the recorded configurations are the best there is.
+            return motors, np.ones_like(whole)
+        return there, whole
 
     def _contrasts(
         self,
@@ -180,8 +178,12 @@ class LinkProblem(GeometricProblem, ABC):
     def _basis_derivative(self, motion: Tip) -> FloatArray: ...
 
     @abstractmethod
-    def _differences(self, motion: Tip, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
-        """Errors (sets, size - 1, width) and derivatives (p, width, sets, size - 1)."""
+    def _differences(self, motion: Tip, sets: int, size: int) -> FloatArray:
+        """Errors, (sets, size - 1, width)."""
+
+    @abstractmethod
+    def _derivatives(self, motion: Tip, sets: int, size: int) -> FloatArray:
+        """Derivatives of the errors, (p, width, sets, size - 1)."""
 
     @abstractmethod
     def _common_goal(self, motion: Tip, sets: int, size: int) -> Goal:
@@ -215,10 +217,13 @@ class PositionLinkProblem(LinkProblem):
     def _basis_derivative(self, motion: Tip) -> FloatArray:
         return motion.position_basis_jacobian()
 
-    def _differences(self, motion: Tip, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
+    def _differences(self, motion: Tip, sets: int, size: int) -> FloatArray:
         points = motion.position.reshape(sets, size, 3)
+        return points[:, 1:] - points[:, :1]
+
+    def _derivatives(self, motion: Tip, sets: int, size: int) -> FloatArray:
         J = _by_set(motion.position_jacobian(self._links), sets, size)
-        return points[:, 1:] - points[:, :1], J[..., 1:] - J[..., :1]
+        return J[..., 1:] - J[..., :1]
 
     def _common_goal(self, motion: Tip, sets: int, size: int) -> PointGoal:
         points = motion.position.reshape(sets, size, 3)
@@ -239,20 +244,23 @@ class FrameLinkProblem(LinkProblem):
     def _basis_derivative(self, motion: Tip) -> FloatArray:
         return motion.twist_basis_jacobian()
 
-    def _differences(self, motion: Tip, sets: int, size: int) -> tuple[FloatArray, FloatArray]:
+    def _differences(self, motion: Tip, sets: int, size: int) -> FloatArray:
         points = motion.position.reshape(sets, size, 3)
-        turn = self._turns(motion, sets, size)
-        error = np.concatenate([points[:, 1:] - points[:, :1], turn], axis=2)
+        return np.concatenate(
+            [points[:, 1:] - points[:, :1], self._turns(motion, sets, size)], axis=2
+        )
+
+    def _derivatives(self, motion: Tip, sets: int, size: int) -> FloatArray:
         twists = _by_set(motion.twist_jacobian(self._links), sets, size)
         J = twists[..., 1:] - twists[..., :1]
         shape = (sets, size - 1, 3, 3)
-        flat = turn.reshape(-1, 3)
+        flat = self._turns(motion, sets, size).reshape(-1, 3)
         left = rotations.left_inverse(flat).reshape(shape)
         right = rotations.right_inverse(flat).reshape(shape)
         # log(exp(dx_i) E exp(-dx_1)) moves by J_l^-1 dx_i - J_r^-1 dx_1.
         J[:, 3:] = np.einsum("skij,pjsk->pisk", left, twists[:, 3:, :, 1:])
         J[:, 3:] -= np.einsum("skij,pjs->pisk", right, twists[:, 3:, :, 0])
-        return error, J
+        return J
 
     def _turns(self, motion: Tip, sets: int, size: int) -> FloatArray:
         frames = motion.rotation.reshape(sets, size, 3, 3)

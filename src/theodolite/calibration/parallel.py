@@ -196,7 +196,7 @@ class InverseProblem(ParallelProblem):
     """Joints that close the legs, less the measured ones."""
 
     @property
-    def forerunner(self) -> ImplicitProblem:
+    def warm_start(self) -> ImplicitProblem:
         """Near the end of a leg's reach joints depend on poses like a root; closures do not."""
         return ImplicitProblem(self.mechanism, self.data, self.noise, gains=self._gains)
 

@@ -29,12 +29,12 @@ from theodolite.calibration.method import Gauge
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError, UnreachableError
 from theodolite.estimation.problem import Block
-from theodolite.estimation.slicing import slices, spread
+from theodolite.estimation.slicing import slices
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Group, Parameter, Unit
 
-#: Configurations used to decide what is identifiable.
-STRUCTURE_CONFIGURATIONS = 400
+#: Newton steps from recorded configurations to the plane: they are millimetres from it.
+TOUCHING_STEPS = 5
 #: A plane nearer to the world's origin than this part of the reach is written about another.
 NEAR_ORIGIN = 0.05
 #: Direction of the plane that simulations use unless told otherwise: along no axis.
@@ -71,27 +71,23 @@ class PlaneForm:
 class _PlaneProblem(GeometricProblem, ABC):
     """Distances of the tip from a plane."""
 
-    shrinks = True
-
-    def structure(self, values: FloatArray) -> Iterator[FloatArray]:
-        """The Jacobian at the nearest configurations that do lie in the plane."""
-        rows = spread(len(self.data), STRUCTURE_CONFIGURATIONS)
-        full = self.full_values(values)
-        motors = self.data.motors[rows]
-        planes = self._planes(full)[rows]
-        robot_values = full[: len(self.robot.parameters)]
-        consistent, found = satisfy(self.robot, PlaneGoal(planes), motors, values=robot_values)
-        if not found.any():
-            consistent, found = motors, np.ones(len(motors), dtype=bool)
-        motion = self._motion(full, consistent[found])
-        yield self._linearized(motion, full, planes[found]).jacobian
-
     def blocks(self, values: FloatArray) -> Iterator[Block]:
+        """Distances at the recorded configurations, derivatives where they would vanish.
+
+        A distance shrinks with the robot, so its own derivative, multiplied by the noise in it,
+        would pull the robot towards no size.
+        """
         full = self.full_values(values)
         planes = self._planes(full)
+        robot_values = full[: len(self.robot.parameters)]
         for rows in slices(len(self.data)):
-            motion = self._motion(full, self.data.motors[rows])
-            yield self._linearized(motion, full, planes[rows])
+            motors, here = self.data.motors[rows], planes[rows]
+            there, found = satisfy(
+                self.robot, PlaneGoal(here), motors, values=robot_values, steps=TOUCHING_STEPS
+            )
+            touching = np.where(found[:, None], there, motors)
+            error = _distance(self._motion(full, motors), here)[:, None]
+            yield self._linearized(error, self._motion(full, touching), full, here)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)
@@ -102,7 +98,9 @@ class _PlaneProblem(GeometricProblem, ABC):
         ]
         return {"position": np.concatenate(distances)}
 
-    def _linearized(self, motion: Tip, full: FloatArray, planes: FloatArray) -> Block:
+    def _linearized(
+        self, error: FloatArray, motion: Tip, full: FloatArray, planes: FloatArray
+    ) -> Block:
         normals = planes[:, :3]
         along = np.einsum("nip,ni->pn", motion.position_jacobian(self._links), normals)
         jacobian = np.concatenate([along, self._plane_columns(motion, full).T])
@@ -111,7 +109,6 @@ class _PlaneProblem(GeometricProblem, ABC):
             by_basis = np.einsum("nib,ni->nb", motion.position_basis_jacobian(), normals)
             sigmas = np.array([self.noise.position])
             white = self._whitener(motion, sigmas, by_basis[:, None])
-        error = _distance(motion, planes)[:, None]
         return self._block(error, jacobian[:, None].transpose(2, 1, 0), white)
 
     @abstractmethod
@@ -148,7 +145,16 @@ class UnknownPlaneProblem(_PlaneProblem):
         points = robot.motion(robot.values, data.motors).position
         self.form = PlaneForm.nearest(points, robot.reach())
         plane = [
-            Parameter(f"p{letter}", float(value), Unit.PER_METRE, Group.SENSOR, 0, column)
+            Parameter(
+                f"p{letter}",
+                float(value),
+                Unit.PER_METRE,
+                Group.SENSOR,
+                0,
+                column,
+                # As wide as the plane's own coefficients: it may be anywhere.
+                tolerance=float(np.linalg.norm(self.form.coefficients)),
+            )
             for column, (letter, value) in enumerate(
                 zip("abc", self.form.coefficients, strict=True)
             )

@@ -177,6 +177,7 @@ class TouchGoal:
 
     points: FloatArray
     places: FloatArray
+    lengths: int = 3
 
     def _arm(self, motion: Tip) -> FloatArray:
         return np.einsum("nij,nj->ni", motion.rotation, self.points)

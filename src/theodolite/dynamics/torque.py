@@ -47,8 +47,7 @@ def random_state(dynamics: Tree, count: int, rng: np.random.Generator) -> State:
 class LinearModel:
     """What torques, energy and power have in common: columns, and runs to take them from."""
 
-    shrinks = False
-    forerunner = None
+    warm_start = None
 
     def __init__(
         self,

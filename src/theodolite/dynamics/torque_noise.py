@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.estimation.loss import MAD_TO_SIGMA
 
+#: Turns a median absolute deviation into a standard deviation for normal noise.
+MAD_TO_SIGMA = 1.4826
 #: The sum over lags ends where it is this many times shorter than the lag itself [Sokal 1997].
 WINDOW = 5.0
 #: Samples further off than this, in standard deviations, are outliers.

@@ -8,7 +8,7 @@ is never admitted, instead of leaving the rounding noise it consists of in the b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -17,7 +17,7 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.model.parameters import Parameter
 
-#: A column this much smaller than the largest has no effect.
+#: A parameter whose tolerance moves the residual by this part of the largest has no effect.
 NO_EFFECT = 1e-9
 #: Scaled singular values above this always count: no structural zero is computed so badly.
 CERTAIN = 1e-6
@@ -25,10 +25,10 @@ CERTAIN = 1e-6
 ROUNDING = 1e-15
 #: A unit column with less than this orthogonal to the chosen ones is nearly dependent on them.
 STRONG = 0.02
-#: A unit column with less than this orthogonal to well independent ones is a combination of them.
-DEPENDENT = 1e-11
 #: A parameter whose part in every null vector is below this is in none of them.
 SQRT_ROUNDING = 1e-7
+#: A parameter never stands for another whose effect within its tolerance is so many times larger.
+FAR_LARGER = 100.0
 #: A gap smaller than this does not separate information from rounding clearly.
 CLEAR_GAP = 1e3
 #: Coefficients of a regrouping relation below this are rounding.
@@ -176,46 +176,43 @@ class Identifiability:
 
 
 def analyse(
-    R: FloatArray,
-    parameters: Sequence[Parameter],
-    priorities: Sequence[int],
-    rows: int,
-    *,
-    before: Identifiability | None = None,
+    R: FloatArray, parameters: Sequence[Parameter], priorities: Sequence[int], rows: int
 ) -> Identifiability:
-    """Base parameters of a matrix given by its triangular factor (p, p).
-
-    The base set of ``before`` comes first whatever its priorities, so that it stays what it was
-    while the parameters move, and only grows or shrinks.
-    """
-    if before is not None and _still_holds(R, before):
-        return replace(before, R=R)
-    place = {} if before is None else {index: rank for rank, index in enumerate(before.base)}
+    """Base parameters of a matrix given by its triangular factor (p, p)."""
     norms = np.linalg.norm(R, axis=0)
-    # In units of the noise: what moves no residual by NO_EFFECT of a standard deviation is nothing.
-    largest = norms.max(initial=1.0)
-    effective = np.flatnonzero(norms > NO_EFFECT * largest).tolist()
-    order = _by_priority(effective, parameters, priorities, place)
+    effects = norms * _tolerances(parameters)
+    order = _by_priority(_effective(effects), parameters, priorities)
     scaled = R[:, order] / norms[order]
     values = np.linalg.svd(scaled, compute_uv=False) if len(order) else np.empty(0)
     values = np.append(values, np.zeros(len(order) - len(values)))
     rank = _rank_by_gap(values)
     kept = np.arange(len(order))
     if rank < len(order):
-        kept = _choose(scaled, rank)
+        kept = _exchanged(scaled, _choose(scaled, rank), effects[order])
     dropped = np.setdiff1d(np.arange(len(order)), kept)
     index = np.array(order, dtype=np.intp)
-    base, regrouped = index[kept], index[dropped]
     return Identifiability(
         tuple(parameters),
         tuple(priorities),
-        base,
-        regrouped,
-        np.flatnonzero(norms <= NO_EFFECT * largest),
+        index[kept],
+        index[dropped],
+        np.setdiff1d(np.arange(len(parameters)), index),
         R,
         values,
         rows,
     )
+
+
+def _tolerances(parameters: Sequence[Parameter]) -> FloatArray:
+    """Tolerances, one where none is known."""
+    tolerances = np.array([parameter.tolerance for parameter in parameters])
+    return np.where(np.isfinite(tolerances), tolerances, 1.0)
+
+
+def _effective(effects: FloatArray) -> list[int]:
+    """Which columns have an effect, compared by what their tolerances do to the residual."""
+    found: list[int] = np.flatnonzero(effects > NO_EFFECT * effects.max(initial=0.0)).tolist()
+    return found
 
 
 def analyse_by_svd(
@@ -226,10 +223,8 @@ def analyse_by_svd(
     The last parameters that make V22 regular are regrouped, by beta = -V21 V22^-1.
     """
     norms = np.linalg.norm(R, axis=0)
-    largest = norms.max(initial=1.0)
-    order = _by_priority(
-        np.flatnonzero(norms > NO_EFFECT * largest).tolist(), parameters, priorities
-    )
+    effective = _effective(norms * _tolerances(parameters))
+    order = _by_priority(effective, parameters, priorities)
     scaled = R[:, order] / norms[order]
     _, values, rows_of_v = np.linalg.svd(scaled)
     values = np.append(values, np.zeros(len(order) - len(values)))
@@ -241,7 +236,7 @@ def analyse_by_svd(
         tuple(priorities),
         index[kept],
         index[dropped],
-        np.flatnonzero(norms <= NO_EFFECT * largest),
+        np.setdiff1d(np.arange(len(parameters)), index),
         R,
         values,
         rows,
@@ -297,40 +292,12 @@ def _regrouped(null: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
 
 
 def _by_priority(
-    indices: Sequence[int],
-    parameters: Sequence[Parameter],
-    priorities: Sequence[int],
-    place: Mapping[int, int] | None = None,
+    indices: Sequence[int], parameters: Sequence[Parameter], priorities: Sequence[int]
 ) -> list[int]:
-    """Those with a place first, then by priority, then GECARO's order."""
-    place = place or {}
+    """By priority, then in GECARO's order."""
     return sorted(
-        indices,
-        key=lambda i: (
-            place.get(i, len(place)),
-            -priorities[i],
-            parameters[i].column,
-            parameters[i].frame,
-        ),
+        indices, key=lambda i: (-priorities[i], parameters[i].column, parameters[i].frame)
     )
-
-
-def _still_holds(R: FloatArray, before: Identifiability) -> bool:
-    """Are the base columns still well independent, and all others combinations of them?
-
-    Then the whole analysis would come to the same set; this costs a fifth of it.
-    """
-    if not before.rank:
-        return False
-    base, others = R[:, before.base], R[:, before.regrouped]
-    scale = np.linalg.norm(base, axis=0)
-    if not (scale > 0).all() or np.linalg.norm(R[:, before.no_effect]) > NO_EFFECT * scale.max():
-        return False
-    Q, R1 = np.linalg.qr(base / scale)
-    if np.abs(np.diag(R1)).min() < STRONG:
-        return False
-    rest = others - Q @ (Q.T @ others)
-    return bool((np.linalg.norm(rest, axis=0) <= DEPENDENT * np.linalg.norm(others, axis=0)).all())
 
 
 def _rank_by_gap(values: FloatArray) -> int:
@@ -371,3 +338,22 @@ def _choose(columns: FloatArray, rank: int) -> IntArray:
         best = int(np.argmax(sizes))
         choose(best, float(sizes[best]))
     return np.array(chosen, dtype=np.intp)
+
+
+def _exchanged(columns: FloatArray, kept: IntArray, effects: FloatArray) -> IntArray:
+    """The chosen columns, exchanged where one stands for another of far larger effect.
+
+    A base parameter takes over the error of those regrouped into it. If it would have to leave its
+    own tolerance many times to make up for theirs, the two change places. Each exchange multiplies
+    the volume of the chosen columns in units of their tolerances, so this ends.
+    """
+    kept = kept.copy()
+    while True:
+        others = np.setdiff1d(np.arange(columns.shape[1]), kept)
+        Q, R = np.linalg.qr(columns[:, kept])
+        relations = np.linalg.solve(R, Q.T @ columns[:, others])
+        taken = np.abs(relations) * effects[others] / effects[kept][:, None]
+        if taken.max(initial=0.0) <= FAR_LARGER:
+            return kept
+        base, other = np.unravel_index(np.argmax(taken), taken.shape)
+        kept[base] = others[other]

@@ -14,7 +14,6 @@ from theodolite.estimation.loss import Loss
 from theodolite.estimation.problem import Problem
 from theodolite.estimation.reduction import Reduction, reduce
 from theodolite.estimation.solver import (
-    ILL_CONDITIONED,
     NEGLIGIBLE_SCALE,
     SCALE_TOLERANCE,
     Iteration,
@@ -24,6 +23,8 @@ from theodolite.estimation.solver import (
 )
 from theodolite.estimation.threads import single_thread
 
+#: Beyond this condition number of the scaled base columns, intervals span orders of magnitude.
+ILL_CONDITIONED = 1e5
 #: Rounds of a loss whose weights depend on the residual.
 ROUNDS = 30
 
@@ -36,8 +37,8 @@ def solve_linear(problem: Problem, *, loss: Loss | None = None) -> Solution:
         solution = best(reduce(problem, start, Loss()), problem, Loss())
         previous = np.inf
         for _ in range(0 if loss.is_squared else ROUNDS):
-            sizes = reduce(problem, solution.values, Loss()).sizes
-            scaled = loss.scaled_to(sizes)
+            plain = reduce(problem, solution.values, Loss())
+            scaled = loss.scaled_to(plain.sizes, plain.widths)
             if scaled.scale < NEGLIGIBLE_SCALE:
                 break
             weighted = reduce(problem, solution.values, scaled).moved(-solution.values)
@@ -65,7 +66,7 @@ def fitted(origin: Reduction, known: Identifiability, loss: Loss) -> Solution:
     if known.condition_number > ILL_CONDITIONED:
         status = Status.ILL_CONDITIONED
     there = origin.moved(values)
-    trace = (Iteration(0, there.cost, known.rank, 0.0, 0.0),)
+    trace = (Iteration(0, there.cost, 0.0, 0.0),)
     return Solution(values, status, trace, there, known, loss)
 
 

@@ -24,23 +24,19 @@ from typing import Protocol
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.estimation.identifiability import Identifiability, analyse
+from theodolite.estimation.identifiability import analyse
 from theodolite.estimation.loss import Loss
+from theodolite.estimation.prior import Prior
 from theodolite.estimation.problem import Block, ConstrainedProblem, Linearized
-from theodolite.estimation.reduction import Reduction, reduce
-from theodolite.estimation.solver import (
-    ILL_CONDITIONED,
-    Iteration,
-    Solution,
-    Status,
-    supported,
-)
+from theodolite.estimation.reduction import reduce
+from theodolite.estimation.solver import Iteration, Solution, Status
+from theodolite.estimation.step import linear_step, noise_left
 from theodolite.estimation.threads import single_thread
 from theodolite.matrices import pseudo_inverse
 from theodolite.model.parameters import Parameter
 
-#: A step this small in every unknown is none.
-STEP_TOLERANCE = 1e-12
+#: A step this small in every unknown is none (tolerances; passive joints in metres, radians).
+STEP_TOLERANCE = 1e-11
 MAX_ITERATIONS = 60
 #: A step may raise the sum of error and gap by this factor: Newton's often do, and come back.
 TOLERATED = 1.5
@@ -50,7 +46,7 @@ OPEN = 1e-8
 HALVINGS = 6
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MultiplierSolution(Solution):
     """Constants, passive joints and multipliers where the Lagrangian is stationary."""
 
@@ -155,8 +151,7 @@ class _Fixed:
     problem: ConstrainedProblem
     passive: FloatArray
     elimination: Elimination
-    shrinks: bool = False
-    forerunner: None = None
+    warm_start: None = None
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -181,8 +176,9 @@ def _solve(
     problem: ConstrainedProblem, elimination: Elimination, max_iterations: int
 ) -> MultiplierSolution:
     values = np.array([parameter.value for parameter in problem.parameters])
+    free = np.arange(len(values))
+    prior = Prior.of(problem.parameters)
     passive = problem.passive.copy()
-    known: Identifiability | None = None
     multipliers: FloatArray = np.zeros((0, 0))
     trace: list[Iteration] = []
     status = Status.ITERATION_LIMIT
@@ -190,39 +186,36 @@ def _solve(
     with single_thread():
         while True:
             reduction = reduce(_Fixed(problem, passive, elimination), values, Loss())
-            known = analyse(
-                reduction.R, problem.parameters, problem.priorities, reduction.rows, before=known
-            )
-            known = supported(known, reduction, shrinks=False)
-            trace.append(Iteration(len(trace), reduction.cost, known.rank, size, 0.0))
-            if not known.rank:
-                status = Status.NOT_IDENTIFIABLE
+            trace.append(Iteration(len(trace), reduction.cost, size, 0.0))
             if status is not Status.ITERATION_LIMIT or len(trace) > max_iterations:
                 break
-            step = _step(reduction, known)
-            turn, multipliers = _followed(problem, values, passive, step, elimination)
-            length = _length(problem, values, passive, step, turn)
-            values, passive = values + length * step, passive + length * turn
-            size = float(max(np.abs(step).max(), np.abs(turn).max(initial=0.0)))
-            if length == 1.0 and size < STEP_TOLERANCE * (1 + np.abs(values).max()):
+            ahead = linear_step(reduction, values, prior, free, noise_left(reduction, prior, free))
+            turn, multipliers = _followed(problem, values, passive, ahead.step, elimination)
+            length = _length(problem, values, passive, ahead.step, turn)
+            values, passive = values + length * ahead.step, passive + length * turn
+            size = max(ahead.size, float(np.abs(turn).max(initial=0.0)))
+            if length == 1.0 and size < STEP_TOLERANCE:
                 status = Status.CONVERGED
         gap = _largest_gap(problem, values, passive)
-    if status is Status.CONVERGED and known.condition_number > ILL_CONDITIONED:
-        status = Status.ILL_CONDITIONED
+    known = analyse(reduction.R, problem.parameters, problem.priorities, reduction.rows)
+    if not known.rank:
+        status = Status.NOT_IDENTIFIABLE
     if status is Status.CONVERGED and isinstance(elimination, Exact) and gap > OPEN:
         # A stationary point with open loops: no position of the passive joints closes them.
         status = Status.STALLED
     return MultiplierSolution(
-        values, status, tuple(trace), reduction, known, Loss(), passive, multipliers, gap
+        values,
+        status,
+        tuple(trace),
+        reduction,
+        known,
+        Loss(),
+        free,
+        prior,
+        passive=passive,
+        multipliers=multipliers,
+        gap=gap,
     )
-
-
-def _step(reduction: Reduction, known: Identifiability) -> FloatArray:
-    step = np.zeros(len(known.parameters))
-    base = reduction.R[:, known.base]
-    scale = np.linalg.norm(base, axis=0)
-    step[known.base] = -np.linalg.lstsq(base / scale, reduction.z, rcond=1e-13)[0] / scale
-    return step
 
 
 def _followed(

@@ -75,29 +75,25 @@ class Problem(Protocol):
 
     @property
     def priorities(self) -> tuple[int, ...]:
-        """One positive priority per candidate; the higher, the rather it is kept."""
+        """One positive priority per candidate; higher ones are kept first."""
         ...
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
-        """Residual and Jacobian, in blocks of bounded size."""
-        ...
+        """Residual and Jacobian, in blocks of bounded size.
 
-    def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
-        """Matrices (m, p) whose stack decides what is identifiable; None: the Jacobian does.
-
-        They differ where the residual has a symmetry only at its zeros, as link and plane
-        residuals have. See docs/architecture.md.
+        Where the residual vanishes for a machine of no size, as link and plane residuals do, the
+        Jacobian is taken at the nearest configurations that satisfy the constraint: the derivative
+        of the residual without its noise. See docs/architecture.md.
         """
         ...
 
-    @property
-    def forerunner(self) -> Problem | None:
-        """A tamer problem about the same parameters, whose solution is a better start; or None."""
+    def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
+        """Matrices (m, p) whose stack decides what is identifiable; None: the Jacobian does."""
         ...
 
     @property
-    def shrinks(self) -> bool:
-        """Does the residual shrink with the machine, so that noise pulls it towards no size?"""
+    def warm_start(self) -> Problem | None:
+        """A better behaved problem in the same parameters to start from; or None."""
         ...
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.problem import Problem
 
@@ -32,8 +32,9 @@ class Reduction:
     #: Sum of weighted squares.
     squares: float
     rows: int
-    #: Whitened size of every observation, sqrt(mean square), for robust scales.
+    #: Whitened size of every observation, sqrt(mean square), and its number of components.
     sizes: FloatArray
+    widths: IntArray
 
     def moved(self, step: FloatArray) -> Reduction:
         """The same after a step so small that the linear model is exact."""
@@ -66,7 +67,9 @@ def triangle(matrices: Iterable[FloatArray], columns: int) -> FloatArray:
 def reduce(problem: Problem, values: FloatArray, loss: Loss) -> Reduction:
     """Fold the whole problem at ``values``."""
     size = len(problem.parameters)
-    costs, squares, sizes = [0.0], [0.0], [np.empty(0)]
+    costs, squares = [0.0], [0.0]
+    sizes: list[FloatArray] = [np.empty(0)]
+    widths: list[IntArray] = [np.empty(0, dtype=np.intp)]
     rows = 0
 
     def augmented() -> Iterator[FloatArray]:
@@ -80,6 +83,7 @@ def reduce(problem: Problem, values: FloatArray, loss: Loss) -> Reduction:
             costs.append(loss.cost(norms) * block.width)
             squares.append(float(columns[-1] @ columns[-1]))
             sizes.append(norms)
+            widths.append(np.full(len(norms), block.width))
             rows += block.residual.size
             yield columns.T
 
@@ -91,4 +95,5 @@ def reduce(problem: Problem, values: FloatArray, loss: Loss) -> Reduction:
         squares=sum(squares),
         rows=rows,
         sizes=np.concatenate(sizes),
+        widths=np.concatenate(widths),
     )

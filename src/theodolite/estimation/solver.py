@@ -1,7 +1,15 @@
-"""Gauss-Newton with damping on the base parameters, which are found anew at every step.
+"""Levenberg-Marquardt on data and prior together, in all parameters.
 
-The base set is recomputed because it changes: at exactly parallel nominal axes a SCARA has
-fewer identifiable parameters than a millimetre away, and a set computed once would stall.
+With whitened residuals r of noise s and a prior of factor F about mean m, the sum
+
+    |r(x)|^2 + s^2 |F (x - m)|^2
+
+is minimised. Nothing is dropped and no threshold compares metres with radians: a parameter that the
+data hardly see stays near its nominal value. Where the noise is not known, s is what the linear
+model says will be left of the residuals; it starts large and falls with them.
+
+The base parameters are for people. They are found once, at the solution. A robot in which only they
+have changed is found by a few more steps from there, with the prior of what they stand for.
 """
 
 from __future__ import annotations
@@ -12,50 +20,45 @@ from enum import Enum
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InfeasibleError
-from theodolite.estimation.identifiability import STRONG, Identifiability, analyse
+from theodolite.estimation.identifiability import Identifiability, analyse
 from theodolite.estimation.loss import Loss
+from theodolite.estimation.prior import Prior
 from theodolite.estimation.problem import Problem
 from theodolite.estimation.reduction import Reduction, reduce, triangle
+from theodolite.estimation.step import Step, against_gradient, linear_step, noise_left
 from theodolite.estimation.threads import single_thread
 
-#: A step this small in every parameter (metres, radians, relative) is none.
-STEP_TOLERANCE = 1e-13
-#: Over a step this small the residual is linear to rounding, so the problem need not be seen
-#: again: what is neglected is of the order of its square.
-LINEAR_STEP = 1e-7
+#: A step of less than this part of every tolerance is none.
+STEP_TOLERANCE = 1e-12
+#: Over a step of this part of the tolerances the residual is linear to rounding, so the problem
+#: need not be seen again: what is neglected is of the order of its square.
+LINEAR_STEP = 5e-6
 #: A step that moves every parameter by less than this part of its standard error is none.
 #: The decrease that a step promises is the square of its size in standard errors.
 ERROR_TOLERANCE = 1e-3
 MAX_ITERATIONS = 50
-#: A step is taken if it gives this part of the decrease that the linear model promises.
+#: A step is taken if it gives this part of the decrease that the linear model promises, ...
 TRUSTED = 0.05
-#: A step that gives this part shows that damping is no longer needed.
+#: ... or if what a further step would promise falls to this part.
+APPROACHING = 0.25
+#: A step that gives this part of the promised decrease shows that damping is no longer needed.
 WELL_PREDICTED = 0.5
 #: The first damping tried, relative to unit columns.
 FIRST_DAMPING = 1e-8
 #: How far along the step its curvature is probed.
 PROBE = 0.1
-#: Steps and promised decreases this small drown in rounding if they do not help.
-NEGLIGIBLE_STEP = 1e-9
+#: Steps (of a tolerance) and decreases (of the cost) this small drown in rounding.
+NEGLIGIBLE_STEP = 1e-7
 NEGLIGIBLE_DECREASE = 1e-6
-#: Diagonal of a triangular factor of unit columns that counts as zero.
-SINGULAR = 1e-13
 #: Damping gives up here: no decrease along any direction.
 MAX_DAMPING = 1e8
-#: Beyond this condition number of the scaled base columns, intervals span orders of magnitude.
-ILL_CONDITIONED = 1e5
-#: A doubtful parameter is identified if its standard error is below this (m, rad, gain).
-USEFUL = 5e-3
-#: Parameters that seemed out of reach are taken after all if the cost falls to this part.
-YIELDS = 0.1
-#: They have this many iterations to show it.
-CHANCE = 10
-#: Residuals this small, in standard deviations, are exact: there is nothing to bear.
+#: Residuals this small, in standard deviations, are exact: there are no outliers.
 NEGLIGIBLE_SCALE = 1e-9
-#: Reweighting ends when the robust scale changes by less.
+#: Reweighting ends when the robust scale changes by less, or after so many rounds.
 SCALE_TOLERANCE = 1e-3
+REWEIGHTINGS = 10
 
 
 class Status(Enum):
@@ -72,13 +75,22 @@ class Status(Enum):
         return self is Status.CONVERGED
 
 
+class Change(Enum):
+    """Which parameters of the robot an identification changes."""
+
+    #: The base parameters alone, chosen by priority: what a controller can take.
+    BASE = "base"
+    #: All that have an effect, in proportion to their tolerances.
+    ALL = "all"
+
+
 @dataclass(frozen=True)
 class Iteration:
     """One line of the trace."""
 
     number: int
     cost: float
-    rank: int
+    #: Largest change of a parameter, in tolerances.
     step: float
     damping: float
 
@@ -93,6 +105,12 @@ class Solution:
     reduction: Reduction
     identifiability: Identifiability
     loss: Loss
+    #: Indices of the parameters that were free to change; None: the base parameters.
+    free: IntArray | None = None
+    #: What was known of them before.
+    prior: Prior | None = None
+    #: Cost with all parameters free; that of the base parameters alone is never lower.
+    cost_of_all: float | None = None
 
     @property
     def iterations(self) -> int:
@@ -107,161 +125,87 @@ def solve(
     *,
     loss: Loss | None = None,
     start: FloatArray | None = None,
+    noise_known: bool = False,
+    change: Change = Change.BASE,
+    free: IntArray | None = None,
     max_iterations: int = MAX_ITERATIONS,
     progress: Progress | None = None,
 ) -> Solution:
-    """Minimise the problem's loss from the values its parameters have, or from other ones."""
-    loss = loss or Loss()
-    if start is None:
-        start = _first_values(problem)
+    """Minimise the problem's loss from the values its parameters have, or from other ones.
+
+    ``free`` restricts the parameters that may change at all.
+    """
     with single_thread():
-        solution = _descend(problem, start, Loss(), max_iterations, progress)
-        solution = _with_unsupported(problem, solution, max_iterations, progress)
-        if loss.is_squared:
-            return solution
-        trace = list(solution.trace)
-        previous = np.inf
-        for _ in range(10):
-            scaled = loss.scaled_to(solution.reduction.sizes)
-            if scaled.scale < NEGLIGIBLE_SCALE:
-                break
-            solution = _descend(problem, solution.values, scaled, max_iterations, progress)
-            trace += [
-                replace(step, number=len(trace) + number)
-                for number, step in enumerate(solution.trace[1:])
-            ]
-            if abs(scaled.scale / previous - 1) < SCALE_TOLERANCE:
-                break
-            previous = scaled.scale
-        return replace(solution, trace=tuple(trace))
+        if start is None:
+            start = _first_values(problem)
+        free = np.arange(len(problem.parameters)) if free is None else free
+        prior = Prior.of([problem.parameters[index] for index in free])
+        search = _Search(
+            problem, free, prior, loss or Loss(), noise_known, max_iterations, progress
+        )
+        end = search.run(start)
+        everything = len(free) == len(problem.parameters)
+        known = examine(problem, end.point.values, end.point.reduction)
+        cost_of_all = end.point.cost
+        status = end.status if known.rank else Status.NOT_IDENTIFIABLE
+        if change is Change.BASE and everything and known.rank:
+            search, end = _base_only(search, end, known)
+            status = end.status
+            known = replace(known, R=_deciding(problem, end.point.values, end.point.reduction))
+        reduction = end.point.reduction
+        if not end.loss.is_squared:
+            # The covariance of a robust estimate needs the factor without weights.
+            reduction = reduce(problem, end.point.values, Loss())
+        return Solution(
+            end.point.values,
+            status,
+            end.trace,
+            reduction,
+            known,
+            end.loss,
+            search.free,
+            search.prior,
+            cost_of_all,
+        )
+
+
+def examine(problem: Problem, values: FloatArray, reduction: Reduction) -> Identifiability:
+    """What is identifiable at given values."""
+    R = _deciding(problem, values, reduction)
+    return analyse(R, problem.parameters, problem.priorities, reduction.rows)
+
+
+def _deciding(problem: Problem, values: FloatArray, reduction: Reduction) -> FloatArray:
+    """The factor that decides what is identifiable: the Jacobian's, or the problem's own."""
+    structure = problem.structure(values)
+    return reduction.R if structure is None else triangle(structure, len(problem.parameters))
 
 
 def _first_values(problem: Problem) -> FloatArray:
-    """Where to start: what a tamer problem finds, or the parameters' own values."""
+    """Where to start: what a better behaved problem finds, or the parameters' own values."""
     given = np.array([parameter.value for parameter in problem.parameters])
-    if problem.forerunner is None:
+    if problem.warm_start is None:
         return given
-    found = solve(problem.forerunner)
+    found = solve(problem.warm_start, change=Change.ALL)
     usable = found.status.good and _at(problem, found.values, Loss()) is not None
     return found.values if usable else given
 
 
-def _with_unsupported(
-    problem: Problem, solution: Solution, max_iterations: int, progress: Progress | None
-) -> Solution:
-    """Give parameters that seemed out of reach a chance, if they were what kept the error large.
-
-    Noise never yields to them by a factor of ten; an error that they alone explain does. Not where
-    the residual shrinks with the robot: there everything yields.
-    """
-    known = solution.identifiability
-    if known.rank == known.clear_rank or solution.status is Status.NOT_IDENTIFIABLE:
-        return solution
-    if problem.shrinks:
-        return solution
-    bolder = _descend(
-        problem,
-        solution.values,
-        Loss(),
-        min(max_iterations, CHANCE),
-        progress,
-        only_supported=False,
-    )
-    if bolder.reduction.cost > YIELDS * solution.reduction.cost:
-        return solution
-    steps = [
-        replace(step, number=len(solution.trace) + number)
-        for number, step in enumerate(bolder.trace[1:])
-    ]
-    return replace(bolder, trace=(*solution.trace, *steps))
-
-
-def examine(
-    problem: Problem,
-    values: FloatArray,
-    reduction: Reduction,
-    before: Identifiability | None = None,
-) -> Identifiability:
-    """What is identifiable at given values, staying with an earlier base set where it can."""
-    structure = problem.structure(values)
-    R = reduction.R if structure is None else triangle(structure, len(problem.parameters))
-    return analyse(R, problem.parameters, problem.priorities, reduction.rows, before=before)
-
-
-def _determined(
-    problem: Problem, here: _Point, before: Identifiability | None = None
-) -> Identifiability:
-    """What is identifiable at a point, less what the noise leaves out of reach."""
-    known = examine(problem, here.values, here.reduction, before)
-    return supported(known, here.reduction, shrinks=problem.shrinks)
-
-
-def _structural(
-    problem: Problem, here: _Point, before: Identifiability | None = None
-) -> Identifiability:
-    """What is identifiable at a point, whatever the noise."""
-    return examine(problem, here.values, here.reduction, before)
-
-
-def supported(known: Identifiability, reduction: Reduction, *, shrinks: bool) -> Identifiability:
-    """Without parameters that the data would determine to no use, the worst first.
-
-    Along the axes of a SCARA that are almost parallel, nearly dependent parameters exist, but lie
-    far below ordinary noise. And a link or plane residual shrinks with the robot (``shrinks``), so
-    there any parameter that is hardly seen does not only blur the robot, it shrinks it. Standard
-    errors are therefore taken from the structure, which has no residual in it.
-    """
-    degrees = reduction.rows - known.rank
-    sigma: float | None = None
-    while known.rank > 1 and degrees > 0:
-        base = known.R[:, known.base]
-        scale = np.linalg.norm(base, axis=0)
-        R = np.asarray(np.linalg.qr(base / scale, mode="r"))
-        diagonal = np.abs(np.diag(R))
-        doubtful = np.full(known.rank, shrinks) | (diagonal < STRONG)
-        if not doubtful.any() or diagonal.min() < SINGULAR:
-            break
-        if sigma is None:
-            explained = _step(reduction, known, 0.0)[1]
-            sigma = float(np.sqrt(max(reduction.squares - explained, 0.0) / degrees))
-        errors = sigma * np.linalg.norm(np.linalg.inv(R), axis=1) / scale
-        errors[~doubtful] = 0.0
-        worst = int(np.argmax(errors))
-        if errors[worst] <= USEFUL:
-            break
-        known = known.without(known.base[[worst]])
-    return known
-
-
-def _descend(
-    problem: Problem,
-    start: FloatArray,
-    loss: Loss,
-    max_iterations: int,
-    progress: Progress | None,
-    *,
-    only_supported: bool = True,
-) -> Solution:
-    determined = _determined if only_supported else _structural
-    here = _Point(start, reduce(problem, start, loss))
-    known = determined(problem, here)
-    trace = [Iteration(0, here.cost, known.rank, 0.0, 0.0)]
-    status = Status.ITERATION_LIMIT if known.rank else Status.NOT_IDENTIFIABLE
-    damping = 0.0
-    while status is Status.ITERATION_LIMIT and len(trace) <= max_iterations:
-        outcome = _advance(problem, here, known, damping, loss)
-        if isinstance(outcome, Status):
-            status = outcome
-            break
-        here = outcome.point
-        known = determined(problem, here, known)
-        trace.append(Iteration(len(trace), here.cost, known.rank, outcome.size, outcome.damping))
-        damping = 0.0 if outcome.gain > WELL_PREDICTED else outcome.damping / 10
-        if progress is not None:
-            progress(trace[-1])
-    if status is Status.CONVERGED and known.condition_number > ILL_CONDITIONED:
-        status = Status.ILL_CONDITIONED
-    return Solution(here.values, status, tuple(trace), here.reduction, known, loss)
+def _base_only(search: _Search, end: _End, known: Identifiability) -> tuple[_Search, _End]:
+    """Go on with the base parameters alone, all others back at their nominal values."""
+    mean, there = search.prior.mean, end.point.values
+    start = mean.copy()
+    moved = (there - mean)[known.regrouped]
+    start[known.base] = there[known.base] + known.relations @ moved
+    prior = search.prior.regrouped(known.base, known.regrouped, known.relations)
+    narrowed = replace(search, free=known.base, prior=prior)
+    first = _at(search.problem, start, end.loss)
+    if first is None or first.cost > end.trace[0].cost:
+        # The relations do not reach that far: start where everything started.
+        first = _at(search.problem, mean, end.loss)
+    if first is None:
+        return search, end
+    return narrowed, narrowed.continued(first, end)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,9 +219,144 @@ class _Point:
     def cost(self) -> float:
         return self.reduction.cost
 
-    def moved(self, step: FloatArray) -> _Point:
-        """Where a step leads that is too small for another look at the problem."""
-        return _Point(self.values + step, self.reduction.moved(step))
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    """Where a search ended."""
+
+    point: _Point
+    status: Status
+    trace: tuple[Iteration, ...]
+    loss: Loss
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """A minimisation over some of the parameters."""
+
+    problem: Problem
+    free: IntArray
+    prior: Prior
+    loss: Loss
+    noise_known: bool
+    max_iterations: int
+    progress: Progress | None
+
+    def run(self, start: FloatArray) -> _End:
+        """Plain least squares first; then the robust loss, its scale from the residuals."""
+        end = self._descend(_Point(start, reduce(self.problem, start, Loss())), Loss(), ())
+        return self._reweighted(end)
+
+    def continued(self, point: _Point, before: _End) -> _End:
+        """Go on from another point with the loss that an earlier search ended with."""
+        return self._descend(point, before.loss, before.trace)
+
+    def _reweighted(self, end: _End) -> _End:
+        if self.loss.is_squared:
+            return end
+        previous = np.inf
+        for _ in range(REWEIGHTINGS):
+            scaled = self.loss.scaled_to(end.point.reduction.sizes, end.point.reduction.widths)
+            if scaled.scale < NEGLIGIBLE_SCALE:
+                break
+            point = _Point(end.point.values, reduce(self.problem, end.point.values, scaled))
+            end = self._descend(point, scaled, end.trace)
+            if abs(scaled.scale / previous - 1) < SCALE_TOLERANCE:
+                break
+            previous = scaled.scale
+        return end
+
+    def _descend(self, here: _Point, loss: Loss, before: tuple[Iteration, ...]) -> _End:
+        trace = list(before) or [Iteration(0, here.cost, 0.0, 0.0)]
+        status = Status.ITERATION_LIMIT
+        damping = 0.0
+        for _ in range(self.max_iterations):
+            noise = 1.0 if self.noise_known else noise_left(here.reduction, self.prior, self.free)
+            outcome = self._advance(here, damping, loss, noise)
+            if isinstance(outcome, Status):
+                status = outcome
+                break
+            here = outcome.point
+            trace.append(Iteration(len(trace), here.cost, outcome.size, outcome.damping))
+            damping = 0.0 if outcome.gain > WELL_PREDICTED else outcome.damping / 10
+            if self.progress is not None:
+                self.progress(trace[-1])
+        return _End(here, status, tuple(trace), loss)
+
+    def _advance(self, here: _Point, damping: float, loss: Loss, noise: float) -> _Advance | Status:
+        """One step that lowers the cost, or why there is none."""
+        while damping <= MAX_DAMPING:
+            ahead = self._step(here, damping, noise)
+            if ahead.size <= STEP_TOLERANCE or ahead.decrease <= (ERROR_TOLERANCE * noise) ** 2:
+                return Status.CONVERGED
+            if ahead.size <= LINEAR_STEP and loss.is_squared:
+                moved = _Point(here.values + ahead.step, here.reduction.moved(ahead.step))
+                return _Advance(moved, ahead.size, damping, gain=1.0)
+            there = _at(self.problem, here.values + ahead.step, loss)
+            if there is None:
+                damping = max(FIRST_DAMPING, 10 * damping)
+                continue
+            before = self._merit(here, noise)
+            gain = (before - self._merit(there, noise)) / ahead.decrease
+            if gain < WELL_PREDICTED and ahead.size > NEGLIGIBLE_STEP:
+                # The cost is curved along the step. The second-order path costs one more pass, and
+                # follows the curved valleys of nearly dependent parameters in few iterations.
+                bent = self._bent(here, ahead.step, damping, loss, noise)
+                if bent is not None and self._merit(bent, noise) < self._merit(there, noise):
+                    there = bent
+                    gain = (before - self._merit(there, noise)) / ahead.decrease
+            if gain > TRUSTED or self._approaches(there, ahead, damping, noise, gain):
+                return _Advance(there, ahead.size, damping, gain)
+            if ahead.decrease <= NEGLIGIBLE_DECREASE * before or ahead.size <= NEGLIGIBLE_STEP:
+                return Status.CONVERGED
+            damping = max(FIRST_DAMPING, 10 * damping)
+        return Status.STALLED
+
+    def _approaches(
+        self, there: _Point, ahead: Step, damping: float, noise: float, gain: float
+    ) -> bool:
+        """Is a step that does not lower the cost nevertheless one towards the solution?
+
+        Where the derivative is that of the residual without its noise (`problem.py`), the solution
+        is where no parameter is pulled any more, which is not quite where the cost is smallest.
+        """
+        return gain > -1.0 and self._step(there, damping, noise).decrease < (
+            APPROACHING * ahead.decrease
+        )
+
+    def _merit(self, point: _Point, noise: float) -> float:
+        known = self.prior.residual(point.values[self.free])
+        return point.cost + noise**2 * float(known @ known)
+
+    def _step(self, here: _Point, damping: float, noise: float) -> Step:
+        return linear_step(here.reduction, here.values, self.prior, self.free, noise, damping)
+
+    def _bent(
+        self, here: _Point, step: FloatArray, damping: float, loss: Loss, noise: float
+    ) -> _Point | None:
+        """Where the second-order path leads, if the machine can exist there.
+
+        Geodesic acceleration [Transtrum & Sethna 2012]: the second derivative of the residual along
+        the step is a difference of the residual and its exact derivative; the acceleration makes
+        the linear model cancel it.
+        """
+        gradient = np.zeros(len(self.free))
+        try:
+            for block, ahead in zip(
+                self.problem.blocks(here.values),
+                self.problem.blocks(here.values + PROBE * step),
+                strict=True,
+            ):
+                slope = (ahead.residual - block.residual) / PROBE
+                curvature = 2.0 / PROBE * (slope - block.jacobian @ step)
+                gradient += block.jacobian[:, self.free].T @ curvature
+        except InfeasibleError:
+            return None
+        bend = np.zeros(len(step))
+        bend[self.free] = -against_gradient(
+            here.reduction, self.prior, self.free, noise, damping, gradient
+        )
+        return _at(self.problem, here.values + step + bend / 2, loss)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,42 +364,10 @@ class _Advance:
     """A step that was taken."""
 
     point: _Point
-    #: Largest relative change of a parameter.
     size: float
     damping: float
     #: Decrease of the cost relative to what the linear model promised.
     gain: float
-
-
-def _advance(
-    problem: Problem, here: _Point, known: Identifiability, damping: float, loss: Loss
-) -> _Advance | Status:
-    """One step that lowers the cost, or why there is none."""
-    while damping <= MAX_DAMPING:
-        step, decrease = _step(here.reduction, known, damping)
-        size = float(np.abs(step / (1.0 + np.abs(here.values))).max())
-        variance = here.cost / max(here.reduction.rows, 1)
-        if size <= STEP_TOLERANCE or decrease <= ERROR_TOLERANCE**2 * variance:
-            return Status.CONVERGED
-        if size <= LINEAR_STEP and loss.is_squared:
-            return _Advance(here.moved(step), size, damping, gain=1.0)
-        there = _at(problem, here.values + step, loss)
-        if there is None:
-            damping = max(FIRST_DAMPING, 10 * damping)
-            continue
-        if there.cost > here.cost - WELL_PREDICTED * decrease and size > NEGLIGIBLE_STEP:
-            # The cost is curved along the step. The second-order path costs one more pass, and
-            # follows the curved valleys of nearly dependent parameters in few iterations.
-            bent = _bent(problem, here, step, known, damping, loss)
-            if bent is not None and bent.cost < there.cost:
-                there = bent
-        gain = (here.cost - there.cost) / decrease
-        if gain > TRUSTED:
-            return _Advance(there, size, damping, gain)
-        if decrease <= NEGLIGIBLE_DECREASE * here.cost or size <= NEGLIGIBLE_STEP:
-            return Status.CONVERGED
-        damping = max(FIRST_DAMPING, 10 * damping)
-    return Status.STALLED
 
 
 def _at(problem: Problem, values: FloatArray, loss: Loss) -> _Point | None:
@@ -329,72 +376,3 @@ def _at(problem: Problem, values: FloatArray, loss: Loss) -> _Point | None:
         return _Point(values, reduce(problem, values, loss))
     except InfeasibleError:
         return None
-
-
-def _step(here: Reduction, known: Identifiability, damping: float) -> tuple[FloatArray, float]:
-    """The damped step, and by how much the linear model says it lowers the sum of squares."""
-    scaled, scale = _scaled(here, known, damping)
-    Q, R = np.linalg.qr(scaled)
-    wanted = Q[: len(here.z)].T @ here.z
-    step = np.zeros(len(known.parameters))
-    step[known.base] = -_solved(R, wanted) / scale
-    return step, float(wanted @ wanted)
-
-
-def _bent(
-    problem: Problem,
-    here: _Point,
-    step: FloatArray,
-    known: Identifiability,
-    damping: float,
-    loss: Loss,
-) -> _Point | None:
-    """Where the second-order path leads, if the machine can exist there."""
-    try:
-        bend = _acceleration(problem, here, step, known, damping)
-    except InfeasibleError:
-        return None
-    return _at(problem, here.values + step + bend / 2, loss)
-
-
-def _acceleration(
-    problem: Problem, here: _Point, step: FloatArray, known: Identifiability, damping: float
-) -> FloatArray:
-    """Geodesic acceleration [Transtrum & Sethna 2012]: the second-order term of the path.
-
-    The second derivative of the residual along the step is a difference of the residual and
-    its exact derivative; the acceleration makes the linear model cancel it.
-    """
-    gradient = np.zeros(len(known.base))
-    pairs = zip(
-        problem.blocks(here.values), problem.blocks(here.values + PROBE * step), strict=True
-    )
-    for block, ahead in pairs:
-        slope = (ahead.residual - block.residual) / PROBE
-        curvature = 2.0 / PROBE * (slope - block.jacobian @ step)
-        gradient += block.jacobian[:, known.base].T @ curvature
-    scaled, scale = _scaled(here.reduction, known, damping)
-    R = np.asarray(np.linalg.qr(scaled, mode="r"))
-    bend = np.zeros(len(step))
-    bend[known.base] = -_solved(R, _solved(R.T, gradient / scale)) / scale
-    return bend
-
-
-def _scaled(
-    here: Reduction, known: Identifiability, damping: float
-) -> tuple[FloatArray, FloatArray]:
-    """Base columns of unit length with rows for the damping, and their lengths."""
-    columns = here.R[:, known.base]
-    scale = np.linalg.norm(columns, axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
-    scaled = columns / scale
-    if damping:
-        scaled = np.concatenate([scaled, np.sqrt(damping) * np.eye(len(scale))])
-    return scaled, scale
-
-
-def _solved(R: FloatArray, wanted: FloatArray) -> FloatArray:
-    """R x = wanted for a triangular R; the shortest x where R is singular to rounding."""
-    if np.abs(np.diag(R)).min() > SINGULAR:
-        return np.linalg.solve(R, wanted)
-    return np.linalg.lstsq(R, wanted, rcond=SINGULAR)[0]

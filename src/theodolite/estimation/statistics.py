@@ -47,15 +47,42 @@ class Statistics:
 
 
 def statistics(solution: Solution, *, noise_known: bool) -> Statistics:
-    """From the triangular factor at the solution, without inverting ``W'W``."""
+    """From the triangular factor at the solution, without inverting ``W'W``.
+
+    With a prior of factor F the covariance is ``v (R'R + v F'F)^-1``, where v is the variance of
+    the whitened residuals. What the data leave open costs no degree of freedom.
+    """
     reduction = solution.reduction
-    columns = reduction.R[:, solution.identifiability.base]
-    count = columns.shape[1]
-    degrees = reduction.rows - count
-    scale = np.linalg.norm(columns, axis=0)
+    free = solution.identifiability.base if solution.free is None else solution.free
+    columns = reduction.R[:, free]
+    prior = np.zeros((0, len(free))) if solution.prior is None else solution.prior.factor
+    variance = 1.0 if noise_known else _variance(solution, float(len(free)))
+    inverse, count = _inverse(columns, prior, variance)
+    if not noise_known and solution.prior is not None:
+        variance = _variance(solution, count)
+        inverse, count = _inverse(columns, prior, variance)
+    degrees = int(np.floor(reduction.rows - count + 1e-9))
+    left = float(np.sqrt(_variance(solution, count))) if degrees > 0 else float("nan")
+    if degrees <= 0:
+        variance = 1.0
+    return Statistics(variance * inverse @ inverse.T, degrees, left)
+
+
+def _variance(solution: Solution, parameters: float) -> float:
+    """Variance of the whitened residuals with so many parameters fitted; 1 if it cannot be told."""
+    reduction = solution.reduction
+    if reduction.rows <= parameters:
+        return 1.0
+    if solution.loss.is_squared:
+        return reduction.squares / (reduction.rows - parameters)
+    return solution.loss.variance(reduction.sizes, reduction.widths, parameters)
+
+
+def _inverse(columns: FloatArray, prior: FloatArray, variance: float) -> tuple[FloatArray, float]:
+    """X with X X' = (R'R + v F'F)^-1, and how many parameters the data determine."""
+    stacked = np.concatenate([columns, np.sqrt(variance) * prior])
+    scale = np.linalg.norm(stacked, axis=0)
     safe = np.where(scale > 0, scale, 1.0)
-    R = np.linalg.qr(columns / safe, mode="r")
-    inverse = np.linalg.pinv(R, rcond=1e-14) / safe[:, None]
-    sigma = float(np.sqrt(reduction.squares / degrees)) if degrees > 0 else float("nan")
-    variance = 1.0 if noise_known or degrees <= 0 else sigma**2
-    return Statistics(variance * inverse @ inverse.T, degrees, sigma)
+    R = np.linalg.qr(stacked / safe, mode="r")
+    inverse: FloatArray = np.linalg.pinv(R, rcond=1e-14) / safe[:, None]
+    return inverse, float(np.sum((columns @ inverse) ** 2))

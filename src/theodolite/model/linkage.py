@@ -34,6 +34,8 @@ class Linkage:
     constants: Mapping[str, float] = field(default_factory=dict)
     #: Priorities by parameter name that replace the default rules; 0 means never identify.
     priorities: Mapping[str, int] = field(default_factory=dict)
+    #: Tolerances by parameter name, SI, that replace the default ones.
+    tolerances: Mapping[str, float] = field(default_factory=dict)
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -152,6 +154,18 @@ class Linkage:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Free amounts (``A1.Tx``), named constants, lengths of rods, and gains (``t1.K``)."""
+        reach = self.reach()
+        return tuple(
+            replace(
+                parameter,
+                tolerance=self.tolerances.get(parameter.name, parameter.default_tolerance(reach)),
+            )
+            for parameter in self._listed
+        )
+
+    @cached_property
+    def _listed(self) -> tuple[Parameter, ...]:
+        """The parameters in their order, without tolerances."""
         found = [
             Parameter(
                 self._symbols[body.name, index],
@@ -378,7 +392,7 @@ class Linkage:
         ]
         # A tool that stands on a passive slide has no lengths of its own.
         single = [
-            abs(parameter.value) for parameter in self.parameters if parameter.unit is Unit.METRE
+            abs(parameter.value) for parameter in self._listed if parameter.unit is Unit.METRE
         ]
         return float(max(sum(lengths) + sum(strokes), max(single, default=0.0)))
 
@@ -423,6 +437,9 @@ class Linkage:
 
     def with_priorities(self, priorities: Mapping[str, int]) -> Self:
         return replace(self, priorities={**self.priorities, **priorities})
+
+    def with_tolerances(self, tolerances: Mapping[str, float]) -> Self:
+        return replace(self, tolerances={**self.tolerances, **tolerances})
 
     def describe(self) -> str:
         """The way to the tool and every loop, as products of elements."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 
 import numpy as np
 
@@ -11,6 +12,13 @@ import numpy as np
 RIGHT_ANGLE_TOLERANCE = 1e-6
 #: Lengths shorter than this count as zero (metres).
 ZERO_LENGTH = 1e-9
+#: Default tolerances: how far off a robot may be before anyone has measured it, as standard
+#: deviations. A few times what a workshop holds, so that data which determine a parameter at all
+#: outweigh them, and not so wide that noise moves what data hardly see. Lengths are parts of the
+#: reach; angles are in radians.
+LINK_LENGTH, LINK_ANGLE, LINK_GAIN = 0.003, 0.005, 0.005
+#: Zeros of joints, base and tool are set by hand.
+PLACED_LENGTH, PLACED_ANGLE = 0.02, 0.02
 
 
 class Group(Enum):
@@ -55,12 +63,25 @@ class Parameter:
     column: int
     #: Does it shift the zero of a joint?
     offset: bool = False
+    #: Standard deviation of its error before any measurement, in its own unit.
+    tolerance: float = inf
 
     @property
     def gain(self) -> bool:
         """Is it a transmission gain?"""
         arm = self.group is Group.ARM
         return arm and self.column == GAIN_COLUMN and self.unit is Unit.ONE
+
+    def default_tolerance(self, reach: float) -> float:
+        """How far off it may be on a robot of this reach; no limit for other units."""
+        by_hand = self.offset or self.group in (Group.BASE, Group.TOOL)
+        length, angle = (PLACED_LENGTH, PLACED_ANGLE) if by_hand else (LINK_LENGTH, LINK_ANGLE)
+        tolerances = {
+            Unit.METRE: length * (reach or 1.0),
+            Unit.RADIAN: angle,
+            Unit.ONE: LINK_GAIN,
+        }
+        return tolerances.get(self.unit, inf)
 
     def default_priority(self) -> int:
         """GECARO's default rules [Khalil1996, section 6a]; base and tool win over lengths."""

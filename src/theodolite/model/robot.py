@@ -42,6 +42,8 @@ class Robot:
     targets: tuple[Target, ...] = ()
     #: Priorities by parameter name that replace the default rules; 0 means never identify.
     priorities: Mapping[str, int] = field(default_factory=dict)
+    #: Tolerances by parameter name, SI, that replace the default ones.
+    tolerances: Mapping[str, float] = field(default_factory=dict)
     source: str = ""
 
     @staticmethod
@@ -54,6 +56,7 @@ class Robot:
         upper: ArrayLike | None = None,
         targets: Iterable[Target] = (),
         priorities: Mapping[str, int] | None = None,
+        tolerances: Mapping[str, float] | None = None,
         source: str = "",
     ) -> Robot:
         """A robot with direct drives and joints that move half a turn (or 1 m) unless said."""
@@ -72,6 +75,7 @@ class Robot:
             upper=frozen(reach if upper is None else upper),
             targets=tuple(targets),
             priorities=dict(priorities or {}),
+            tolerances=dict(tolerances or {}),
             source=source,
         )
         robot._check_names()
@@ -138,7 +142,13 @@ class Robot:
             for number, target in enumerate(self.targets)
             for column, (axis, value) in enumerate(zip("xyz", target.position, strict=True))
         ]
-        return (*rows, *gains, *points)
+        return tuple(
+            replace(parameter, tolerance=self._tolerance(parameter))
+            for parameter in (*rows, *gains, *points)
+        )
+
+    def _tolerance(self, parameter: Parameter) -> float:
+        return self.tolerances.get(parameter.name, parameter.default_tolerance(self.reach()))
 
     @cached_property
     def values(self) -> FloatArray:
@@ -188,13 +198,14 @@ class Robot:
 
     def reach(self) -> float:
         """An upper bound of how far the tip is from the first joint, in metres."""
+        first = self.joint_rows[0]
         lengths = [
             abs(frame.amount(slot.symbol))
-            for frame in self.frames
+            for frame in self.frames[first:]
             for slot in frame.slots
             if not slot.rotation
         ]
-        nominal = [abs(value) for frame in self.frames for value in frame.nominal[:3]]
+        nominal = [abs(value) for frame in self.frames[first + 1 :] for value in frame.nominal[:3]]
         points = [abs(value) for target in self.targets for value in target.position]
         strokes = [
             max(abs(low), abs(high))
@@ -252,6 +263,9 @@ class Robot:
 
     def with_priorities(self, priorities: Mapping[str, int]) -> Robot:
         return replace(self, priorities={**self.priorities, **priorities})
+
+    def with_tolerances(self, tolerances: Mapping[str, float]) -> Robot:
+        return replace(self, tolerances={**self.tolerances, **tolerances})
 
     def describe(self) -> str:
         """The chain as one writes it: ``Rz(theta0) Tz(r0) Rx(alpha1) ...``."""

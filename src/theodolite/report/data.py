@@ -154,7 +154,6 @@ def result_data(result: Result) -> dict[str, Any]:
             {
                 "iteration": step.number,
                 "cost": step.cost,
-                "rank": step.rank,
                 "step": step.step,
                 "damping": step.damping,
             }

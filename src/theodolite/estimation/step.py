@@ -1,0 +1,90 @@
+"""One step of least squares with a prior: the linear problem, its solution and its noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.estimation.prior import Prior
+from theodolite.estimation.reduction import Reduction
+
+#: Smallest noise, relative to the largest effect of a tolerance: below are only rounding errors.
+SMALLEST_NOISE = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A step of all parameters, and what the linear model promises of it."""
+
+    step: FloatArray
+    #: By how much the sum of squares falls.
+    decrease: float
+    #: Largest change of a parameter, in tolerances.
+    size: float
+
+
+def noise_left(here: Reduction, prior: Prior, free: IntArray) -> float:
+    """Standard deviation of the whitened residuals once the linear model has explained its part."""
+    spare = here.rows - len(free)
+    left = max(here.squares - float(here.z @ here.z), 0.0)
+    noise = float(np.sqrt(left / spare)) if spare > 0 else 1.0
+    known = np.isfinite(prior.tolerances)
+    effects = np.linalg.norm(here.R[:, free[known]], axis=0) * prior.tolerances[known]
+    return max(noise, SMALLEST_NOISE * float(effects.max(initial=0.0)))
+
+
+def linear_step(
+    here: Reduction,
+    values: FloatArray,
+    prior: Prior,
+    free: IntArray,
+    noise: float,
+    damping: float = 0.0,
+) -> Step:
+    """The step that makes data, prior and damping together smallest."""
+    scaled, scale = _system(here, prior, free, noise, damping)
+    wanted = np.concatenate([here.z, noise * prior.residual(values[free])])
+    Q, R = np.linalg.qr(scaled)
+    wanted = Q[: len(wanted)].T @ wanted
+    step = np.zeros(len(values))
+    step[free] = -_solved(R, wanted) / scale
+    unit = np.where(np.isfinite(prior.tolerances), prior.tolerances, 1.0 + np.abs(values[free]))
+    size = float(np.abs(step[free] / unit).max(initial=0.0))
+    return Step(step, float(wanted @ wanted), size)
+
+
+def against_gradient(
+    here: Reduction,
+    prior: Prior,
+    free: IntArray,
+    noise: float,
+    damping: float,
+    gradient: FloatArray,
+) -> FloatArray:
+    """The same linear problem solved for a gradient by the free parameters, (free,)."""
+    scaled, scale = _system(here, prior, free, noise, damping)
+    R = np.asarray(np.linalg.qr(scaled, mode="r"))
+    return _solved(R, _solved(R.T, gradient / scale)) / scale
+
+
+def _system(
+    here: Reduction, prior: Prior, free: IntArray, noise: float, damping: float
+) -> tuple[FloatArray, FloatArray]:
+    """Data, prior and damping over unit columns, and the lengths of the columns."""
+    columns = np.concatenate([here.R[:, free], noise * prior.factor])
+    scale = np.linalg.norm(columns, axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    scaled = columns / scale
+    if damping:
+        scaled = np.concatenate([scaled, np.sqrt(damping) * np.eye(len(scale))])
+    return scaled, scale
+
+
+def _solved(R: FloatArray, wanted: FloatArray) -> FloatArray:
+    """R x = wanted for a triangular R; the shortest x where R is singular to rounding."""
+    rounding = np.finfo(float).eps
+    if np.abs(np.diag(R)).min(initial=np.inf) > rounding:
+        return np.linalg.solve(R, wanted)
+    return np.linalg.lstsq(R, wanted, rcond=rounding)[0]
