@@ -41,7 +41,7 @@ def median(function: Callable[[], object], repeats: int) -> tuple[float, object]
 def main() -> None:
     rng = np.random.default_rng(0)
     robot, method = th.robots.puma560(), th.Position()
-    true = th.perturbed(robot, th.ParameterErrors(3e-3, 6e-3), rng)
+    true = th.perturb(robot, th.ParameterErrors(3e-3, 6e-3), rng)
     data = simulate(true, method, points=POSITIONS, rng=rng, noise=NOISE)
     fresh = simulate(true, method, points=200, rng=rng)
 
@@ -91,7 +91,7 @@ def many(robot: th.Robot, true: th.Robot, method: th.Position, rng: np.random.Ge
 
 
 def error(robot: th.Robot, fresh: th.Dataset) -> float:
-    return float(th.deviations(robot, fresh, th.Position())["position"].mean())
+    return float(th.residuals(robot, fresh, th.Position())["position"].mean())
 
 
 def report(name: str, seconds: float, ours: float, score: float, iterations: int | None) -> None:

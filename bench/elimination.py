@@ -20,7 +20,7 @@ def median(function, repeats: int = 100) -> float:
 
 
 def main() -> None:
-    robot = th.converted(th.robots.panda(), th.Convention.GENERALIZED)
+    robot = th.convert(th.robots.panda(), th.Convention.GENERALIZED)
     skeleton = robot.chains[0].skeleton(robot.values)
     for measured in Measured:
         found = median(lambda m=measured: Structure.of(skeleton, m))

@@ -28,7 +28,7 @@ def fastest(function, repeats: int) -> float:
 def main() -> None:
     robot = th.robots.load("fivebar")
     rng = np.random.default_rng(0)
-    true = th.perturbed(robot, th.ParameterErrors(1e-3, 1e-3), rng)
+    true = th.perturb(robot, th.ParameterErrors(1e-3, 1e-3), rng)
     noise = th.Noise(1e-4, 1e-4, known=True)
     with single_thread():
         timed(robot, true, noise, rng)

@@ -23,7 +23,7 @@ def main() -> None:
     robot = th.robots.load("gough")
     rng = np.random.default_rng(0)
     known = th.identifiable(robot, th.Inverse())
-    true = th.perturbed(robot, th.ParameterErrors(1e-3, 2e-3), rng, only=known.identifiable)
+    true = th.perturb(robot, th.ParameterErrors(1e-3, 2e-3), rng, only=known.identifiable)
     noise = th.Noise(5e-5, 1e-4, slide=1e-5, known=True)
     data = th.simulate(true, th.Frame(), points=POSES, rng=rng, noise=noise)
     problem = th.Inverse().problem(robot, data, noise=noise)

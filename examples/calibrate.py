@@ -15,7 +15,7 @@ def main() -> float:
     robot, method = th.robots.puma560(), th.Position()
 
     # A robot that is not what it should be, and measurements of it.
-    true = th.perturbed(robot, th.ParameterErrors(length=3e-3, angle=6e-3), rng)
+    true = th.perturb(robot, th.ParameterErrors(length=3e-3, angle=6e-3), rng)
     data = th.simulate(true, method, points=80, rng=rng, noise=th.Noise(position=5e-5))
 
     known = th.identifiable(robot, method)
@@ -34,7 +34,7 @@ def main() -> float:
         th.write_robot(result.robot, file)
         calibrated = th.read_robot(file)
 
-    error = float(th.distances(calibrated, true, method.gauge, rng).mean())
+    error = float(th.compare(calibrated, true, method.gauge, rng).mean())
     print(f"mean error at fresh configurations: {1e3 * error:.4f} mm")
     return error
 

@@ -1,6 +1,7 @@
 """Theodolite: robot calibration and identification.
 
-Names load when first used, so that ``import theodolite`` costs little more than NumPy.
+Names load when first used, so that ``import theodolite`` costs little more than NumPy. What is
+public stands in `theodolite/api.py`.
 """
 
 from __future__ import annotations
@@ -8,72 +9,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-
-#: Public name -> module that holds it.
-_PUBLIC = {
-    "Robot": "theodolite.model.robot",
-    "Target": "theodolite.model.robot",
-    "Mechanism": "theodolite.model.mechanism",
-    "Row": "theodolite.model.conventions",
-    "Convention": "theodolite.model.conventions",
-    "Joint": "theodolite.model.conventions",
-    "Transmission": "theodolite.model.transmission",
-    "Dataset": "theodolite.calibration.data",
-    "Noise": "theodolite.calibration.noise",
-    "Position": "theodolite.calibration.position",
-    "Frame": "theodolite.calibration.frame",
-    "PositionLink": "theodolite.calibration.link",
-    "FrameLink": "theodolite.calibration.link",
-    "PlaneKnown": "theodolite.calibration.plane",
-    "Plane": "theodolite.calibration.plane",
-    "Implicit": "theodolite.calibration.parallel",
-    "Inverse": "theodolite.calibration.parallel",
-    "Camera": "theodolite.calibration.camera",
-    "Lens": "theodolite.calibration.lens",
-    "PointSensor": "theodolite.calibration.point_sensor",
-    "FixtureProblem": "theodolite.calibration.fixture",
-    "Touches": "theodolite.calibration.fixture",
-    "ParameterErrors": "theodolite.calibration.simulation",
-    "perturbed": "theodolite.calibration.simulation",
-    "simulate": "theodolite.calibration.simulation",
-    "located": "theodolite.calibration.placement",
-    "Loss": "theodolite.estimation.loss",
-    "Result": "theodolite.calibration.result",
-    "Status": "theodolite.estimation.solver",
-    "identifiable": "theodolite.calibration.calibrate",
-    "analytic": "theodolite.calibration.analytic",
-    "Measured": "theodolite.calibration.analytic",
-    "completeness": "theodolite.calibration.completeness",
-    "converted": "theodolite.model.conversion",
-    "identify": "theodolite.calibration.calibrate",
-    "Dynamics": "theodolite.dynamics.serial",
-    "LoopDynamics": "theodolite.dynamics.loop_dynamics",
-    "Recording": "theodolite.dynamics.recording",
-    "filtered": "theodolite.dynamics.filtering",
-    "identify_dynamics": "theodolite.dynamics.identify",
-    "prediction": "theodolite.dynamics.prediction",
-    "excite": "theodolite.dynamics.excitation.optimise",
-    "read_recording": "theodolite.io.recordings",
-    "deviations": "theodolite.calibration.cross_validation",
-    "distances": "theodolite.calibration.alignment",
-    "read_robot": "theodolite.io.robot_file",
-    "write_robot": "theodolite.io.robot_file",
-    "read_urdf": "theodolite.io.urdf",
-    "read_dh_table": "theodolite.io.dh_table",
-    "read_measurements": "theodolite.io.tables",
-    "write_measurements": "theodolite.io.tables",
-}
-
-__all__ = [*_PUBLIC, "robots"]
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from theodolite import robots as robots
+    from theodolite.api import *  # noqa: F403
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "robots":
         return import_module("theodolite.robots")
-    if name in _PUBLIC:
-        return getattr(import_module(_PUBLIC[name]), name)
+    api = import_module("theodolite.api")
+    if name == "__all__" or name in api.__all__:
+        return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*import_module("theodolite.api").__all__, "robots", "__version__"])

@@ -78,7 +78,7 @@ def assert_three_roads_agree(measured: Measured, base: bool, *, seed: int, robot
 def test_reported_combinations_vanish(measured: Measured) -> None:
     rng = np.random.default_rng(23)
     for _ in range(60):
-        robot = th.converted(random_dh(rng), th.Convention.POSE)
+        robot = th.convert(random_dh(rng), th.Convention.POSE)
         skeleton = robot.chains[0].skeleton(robot.values)
         structure = Structure.of(skeleton, measured)
         motors = rng.uniform(-2, 2, (30, robot.joints))

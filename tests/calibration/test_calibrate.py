@@ -31,13 +31,13 @@ def test_noise_free_calibrations_are_exact(name: str, method_name: str, gains: b
     """3 mm, 6 mrad and 0.2 % off: at most 6 iterations to 1e-9 mm on fresh configurations."""
     rng = np.random.default_rng(11)
     robot, method = th.robots.load(name), method_named(method_name)
-    true = th.perturbed(robot, th.ParameterErrors(3e-3, 6e-3, 2e-3 if gains else 0.0), rng)
+    true = th.perturb(robot, th.ParameterErrors(3e-3, 6e-3, 2e-3 if gains else 0.0), rng)
     points = 250 if method_name.startswith("plane") else 50
     data = simulate(true, method, points=points, rng=rng, per_set=2 if "frame" in name else 3)
     result = th.identify(robot, data, method, gains=gains, hold_out=0.0)
     assert result.status is th.Status.CONVERGED
     assert result.iterations <= 6
-    assert th.distances(result.robot, true, method.gauge, rng).max() < 1e-12
+    assert th.compare(result.robot, true, method.gauge, rng).max() < 1e-12
 
 
 def test_intervals_contain_the_truth_and_the_robot_gets_better() -> None:
@@ -47,7 +47,7 @@ def test_intervals_contain_the_truth_and_the_robot_gets_better() -> None:
     rng = np.random.default_rng(2024)
     inside, better = [], []
     for _ in range(400):
-        true = th.perturbed(robot, th.ParameterErrors(3e-3, 6e-3, 2e-3), rng, only=base)
+        true = th.perturb(robot, th.ParameterErrors(3e-3, 6e-3, 2e-3), rng, only=base)
         data = simulate(true, method, points=60, rng=rng, noise=th.Noise(position=5e-5))
         result = th.identify(robot, data, method, gains=True, hold_out=0.0)
         for name in base:
@@ -55,8 +55,8 @@ def test_intervals_contain_the_truth_and_the_robot_gets_better() -> None:
             truth = true.values[[p.name for p in robot.parameters].index(name)]
             inside.append(abs(estimate.identified - truth) <= estimate.interval)
         held_out = simulate(true, method, points=20, rng=rng, noise=th.Noise(position=5e-5))
-        before = th.deviations(robot, held_out, method)["position"]
-        after = th.deviations(result.robot, held_out, method)["position"]
+        before = th.residuals(robot, held_out, method)["position"]
+        after = th.residuals(result.robot, held_out, method)["position"]
         better.append(np.mean(after**2) < np.mean(before**2))
     assert 0.93 <= np.mean(inside) <= 0.97
     assert all(better)
@@ -84,7 +84,7 @@ def test_a_right_noise_model_whitens_the_residuals(name: str) -> None:
 def test_robust_losses_bear_outliers(shape: Shape) -> None:
     rng = np.random.default_rng(6)
     robot, method = th.robots.puma560(), th.Position()
-    true = th.perturbed(robot, th.ParameterErrors(3e-3, 6e-3), rng)
+    true = th.perturb(robot, th.ParameterErrors(3e-3, 6e-3), rng)
     data = simulate(true, method, points=150, rng=rng, noise=th.Noise(position=3e-5))
     positions = data.positions.copy()
     positions[::15] += rng.uniform(-0.05, 0.05, positions[::15].shape)
@@ -95,7 +95,7 @@ def test_robust_losses_bear_outliers(shape: Shape) -> None:
     )
     fresh = simulate(true, method, points=200, rng=rng)
     worst, best = (
-        th.deviations(result.robot, fresh, method)["position"].mean() for result in (plain, robust)
+        th.residuals(result.robot, fresh, method)["position"].mean() for result in (plain, robust)
     )
     assert best < worst / 10
     assert best < 1e-4
@@ -103,7 +103,7 @@ def test_robust_losses_bear_outliers(shape: Shape) -> None:
 
 def test_held_out_data_judge_and_are_not_fitted(rng: np.random.Generator) -> None:
     robot, method = th.robots.puma560(), th.Position()
-    true = th.perturbed(robot, th.ParameterErrors(3e-3, 6e-3), rng)
+    true = th.perturb(robot, th.ParameterErrors(3e-3, 6e-3), rng)
     data = simulate(true, method, points=100, rng=rng, noise=th.Noise(position=1e-4))
     result = th.identify(robot, data, method)
     assert result.held_out.groups == 20
@@ -116,7 +116,7 @@ def test_held_out_data_judge_and_are_not_fitted(rng: np.random.Generator) -> Non
 def test_gains_are_identified_when_they_help(rng: np.random.Generator) -> None:
     robot, method = th.robots.puma560(), th.Position()
     for gain, expected in ((2e-3, True), (0.0, False)):
-        true = th.perturbed(robot, th.ParameterErrors(3e-3, 6e-3, gain), rng)
+        true = th.perturb(robot, th.ParameterErrors(3e-3, 6e-3, gain), rng)
         data = simulate(true, method, points=150, rng=rng, noise=th.Noise(position=1e-4))
         result = th.identify(robot, data, method, gains=None)
         assert ("K3" in result.identifiability.identifiable) is expected
@@ -144,13 +144,13 @@ def test_data_that_determine_nothing_say_so(rng: np.random.Generator) -> None:
 def test_everetts_redundant_arm(rng: np.random.Generator) -> None:
     """48 candidate parameters have rank 32 = 4 R + 2 P + 6, and calibrate exactly."""
     robot = th.robots.everett7()
-    true = th.perturbed(robot, th.ParameterErrors(1e-2, 3e-2), rng)
+    true = th.perturb(robot, th.ParameterErrors(1e-2, 3e-2), rng)
     data = simulate(true, th.Frame(), points=30, rng=rng)
     result = th.identify(robot, data, th.Frame(), hold_out=0.0)
     assert len(result.identifiability.parameters) == 48
     assert result.rank == 32
     assert result.iterations <= 6
-    assert th.distances(result.robot, true, th.Frame().gauge, rng).max() < 1e-12
+    assert th.compare(result.robot, true, th.Frame().gauge, rng).max() < 1e-12
 
 
 def test_minimum_is_scipys(rng: np.random.Generator) -> None:
@@ -158,7 +158,7 @@ def test_minimum_is_scipys(rng: np.random.Generator) -> None:
     from scipy.optimize import least_squares
 
     robot, method = th.robots.puma560(), th.Position()
-    true = th.perturbed(robot, th.ParameterErrors(3e-3, 6e-3), rng)
+    true = th.perturb(robot, th.ParameterErrors(3e-3, 6e-3), rng)
     data = simulate(true, method, points=40, rng=rng, noise=th.Noise(position=1e-4))
     result = th.identify(robot, data, method, hold_out=0.0)
     names = [p.name for p in robot.parameters]
@@ -188,13 +188,13 @@ def test_noise_does_not_shrink_the_robot(name: str, method_name: str, gains: boo
     robot, method = th.robots.load(name), method_named(method_name)
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        true = th.perturbed(robot, th.ParameterErrors(1e-3, 2e-3, 1e-3 if gains else 0.0), rng)
+        true = th.perturb(robot, th.ParameterErrors(1e-3, 2e-3, 1e-3 if gains else 0.0), rng)
         points = 200 if method_name.startswith("plane") else 60
         data = simulate(true, method, points=points, rng=rng, noise=th.Noise(2e-4, 0.0), per_set=3)
         result = th.identify(robot, data, method, gains=gains, hold_out=0.0)
         assert result.good, result.doubts()
         nominal, calibrated = (
-            np.mean(th.distances(r, true, method.gauge, np.random.default_rng(9)) ** 2)
+            np.mean(th.compare(r, true, method.gauge, np.random.default_rng(9)) ** 2)
             for r in (robot, result.robot)
         )
         assert calibrated < nominal
@@ -208,7 +208,7 @@ def test_the_ratio_of_unknown_noises_is_found() -> None:
     rng = np.random.default_rng(3)
     inside = []
     for _ in range(40):
-        true = th.perturbed(robot, th.ParameterErrors(1e-3, 2e-3), rng, only=base)
+        true = th.perturb(robot, th.ParameterErrors(1e-3, 2e-3), rng, only=base)
         noise = th.Noise(position=5e-5, orientation=1e-3)
         data = simulate(true, method, points=40, rng=rng, noise=noise)
         result = th.identify(robot, data, method, hold_out=0.0)
@@ -226,5 +226,5 @@ def test_a_frame_is_that_of_its_target(rng: np.random.Generator) -> None:
     data = th.Frame().observe(robot, 5, rng)
     assert data.targets == ("p1",)
     swapped = th.Dataset(data.motors, data.positions, ("p2",), data.rotations)
-    assert th.deviations(robot, data, th.Frame())["position"].max() < 1e-12
-    assert th.deviations(robot, swapped, th.Frame())["position"].min() > 0.1
+    assert th.residuals(robot, data, th.Frame())["position"].max() < 1e-12
+    assert th.residuals(robot, swapped, th.Frame())["position"].min() > 0.1

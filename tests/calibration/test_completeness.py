@@ -22,10 +22,10 @@ def test_built_in_robots_are_complete(name: str) -> None:
 
 def test_dh_cannot_turn_parallel_axes() -> None:
     """The missing Hayati angle, in words."""
-    report = th.completeness(th.converted(th.robots.puma560(), th.Convention.DH))
+    report = th.completeness(th.convert(th.robots.puma560(), th.Convention.DH))
     assert not report.complete
     assert report.missing == ("a rotation about y between joints 2 and 3 cannot be expressed",)
-    report = th.completeness(th.converted(th.robots.puma560(), th.Convention.HAYATI))
+    report = th.completeness(th.convert(th.robots.puma560(), th.Convention.HAYATI))
     assert report.complete
 
 
@@ -46,7 +46,7 @@ def test_suggestions_are_complete_and_minimal(name: str, measured: th.Measured, 
     robot = th.robots.load(name)
     report = th.completeness(robot, measured)
     chosen = report.suggested[form]
-    model = th.converted(robot, th.Convention.GENERALIZED)
+    model = th.convert(robot, th.Convention.GENERALIZED)
     left_out = {p.name: 0 for p in model.parameters if p.name not in chosen}
     known = analytic(model.with_priorities(left_out), measured)
     assert known.rank == len(chosen) == report.exist
@@ -69,7 +69,7 @@ def test_counts_hold_at_random_configurations() -> None:
     """The analytic maximum is the rank of the generalized model's Jacobian."""
     rng = np.random.default_rng(4)
     for name in ("stanford", "panda"):
-        model = th.converted(th.robots.load(name), th.Convention.GENERALIZED)
+        model = th.convert(th.robots.load(name), th.Convention.GENERALIZED)
         data = th.Position().observe(model, 80, rng)
         rank = th.identifiable(model, th.Position(), data=data).rank
         assert rank == th.completeness(model, th.Measured.POSITION).exist
@@ -105,7 +105,7 @@ def test_more_than_nine_joints_are_sorted_by_number() -> None:
 
 def test_conversion_keeps_targets() -> None:
     robot = th.robots.puma560().with_targets([th.Target("p1", (0.1, 0.2, 0.3))])
-    other = th.converted(robot, th.Convention.DH)
+    other = th.convert(robot, th.Convention.DH)
     assert other.targets == robot.targets
     motors = np.random.default_rng(0).uniform(-1, 1, (4, 6))
     np.testing.assert_allclose(other.poses(motors)[1], robot.poses(motors)[1], atol=1e-13)

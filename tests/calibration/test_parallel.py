@@ -143,7 +143,7 @@ def test_intervals_hold_and_methods_agree(name: str, poses: int) -> None:
     total = 0
     for seed in range(25):
         rng = np.random.default_rng(seed)
-        true = th.perturbed(robot, SMALL, rng, only=known.identifiable)
+        true = th.perturb(robot, SMALL, rng, only=known.identifiable)
         truth = dict(zip((p.name for p in true.parameters), true.values, strict=True))
         data = _noisy(th.Frame().observe(true, poses, rng), true, NOISE, rng)
         found = {}
@@ -187,7 +187,7 @@ def test_positions_are_enough_for_a_delta() -> None:
     """Partial poses: a platform that does not turn needs no orientations."""
     robot = th.robots.load("delta")
     rng = np.random.default_rng(0)
-    true = th.perturbed(robot, SMALL, rng)
+    true = th.perturb(robot, SMALL, rng)
     data = th.simulate(true, th.Position(), points=40, rng=rng)
     for method in METHODS:
         result = th.identify(robot, data, method, hold_out=0.0)

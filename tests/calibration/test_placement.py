@@ -23,8 +23,8 @@ def test_a_robot_and_its_reflectors_are_found_anywhere(rng: np.random.Generator)
         targets=points,
     )
     data = simulate(true, th.Position(), points=30, rng=rng)
-    found = th.located(robot, data)
-    assert th.deviations(found, data, th.Position())["position"].max() < 1e-12
+    found = th.locate(robot, data)
+    assert th.residuals(found, data, th.Position())["position"].max() < 1e-12
     for target, point in zip(found.targets, points, strict=True):
         np.testing.assert_allclose(target.position, point.position, atol=1e-12)
 

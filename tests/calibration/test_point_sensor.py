@@ -16,7 +16,7 @@ SMALL = th.ParameterErrors(1e-3, 2e-3)
 def test_derivatives_equal_central_differences(name: str) -> None:
     robot = th.robots.load(name)
     rng = np.random.default_rng(0)
-    data = th.simulate(th.perturbed(robot, SMALL, rng), th.PointSensor(), points=5, rng=rng)
+    data = th.simulate(th.perturb(robot, SMALL, rng), th.PointSensor(), points=5, rng=rng)
     problem = th.PointSensor().problem(robot, data, noise=th.Noise(1.0), gains=True)
     values = np.array([p.value for p in problem.parameters]) + rng.uniform(
         -1e-3, 1e-3, len(problem.parameters)
@@ -43,7 +43,7 @@ def test_touches_alone_calibrate_what_a_pointer_can_see() -> None:
     """Without a sensor: the robot up to where it stands, as in the position link."""
     robot = th.robots.puma560()
     rng = np.random.default_rng(2)
-    true = th.perturbed(robot, SMALL, rng)
+    true = th.perturb(robot, SMALL, rng)
     data = th.simulate(true, th.PointSensor(), points=1, rng=rng, per_set=25)
     touches = data.take(np.flatnonzero(np.isfinite(data.fixture[:, 0])))
     result = th.identify(robot, touches, th.PointSensor(), hold_out=0.0)
@@ -54,7 +54,7 @@ def test_touches_alone_calibrate_what_a_pointer_can_see() -> None:
 def test_the_robot_is_found_exactly_without_noise() -> None:
     robot = th.robots.puma560()
     rng = np.random.default_rng(1)
-    true = th.perturbed(robot, SMALL, rng)
+    true = th.perturb(robot, SMALL, rng)
     data = th.simulate(true, th.PointSensor(), points=50, rng=rng)
     result = th.identify(robot, data, th.PointSensor())
     assert result.status.good
@@ -76,7 +76,7 @@ def test_intervals_hold() -> None:
     inside = total = 0
     for seed in range(80):
         rng = np.random.default_rng(seed)
-        true = th.perturbed(robot, SMALL, rng, only=names)
+        true = th.perturb(robot, SMALL, rng, only=names)
         data = th.simulate(true, th.PointSensor(), points=40, rng=rng, noise=noise)
         result = th.identify(robot, data, th.PointSensor(), hold_out=0.0)
         for parameter, value in zip(true.parameters, true.values, strict=True):

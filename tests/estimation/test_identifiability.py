@@ -91,7 +91,7 @@ def test_rounded_joints_do_not_fool_the_rank(rng: np.random.Generator) -> None:
 def test_data_that_contradict_the_model_do_not_add_parameters(rng: np.random.Generator) -> None:
     """Millimetres of initial error must not look like information about base and scale."""
     robot = th.robots.puma560()
-    true = th.perturbed(robot, th.ParameterErrors(5e-3, 2e-2), rng)
+    true = th.perturb(robot, th.ParameterErrors(5e-3, 2e-2), rng)
     for method, rank in ((th.PositionLink(), 20), (th.FrameLink(), 17), (th.Plane(), 23)):
         data = simulate(true, method, points=150, rng=rng, per_set=2)
         assert th.identifiable(robot, method, data=data).rank == rank

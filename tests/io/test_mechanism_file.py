@@ -17,7 +17,7 @@ FOURBAR = th.robots.text("fourbar")
 
 @pytest.mark.parametrize("name", th.robots.MECHANISMS)
 def test_built_in_mechanisms_reload_identically(name: str, tmp_path: Path) -> None:
-    robot = th.perturbed(
+    robot = th.perturb(
         th.robots.load(name), th.ParameterErrors(1e-3, 1e-3, 1e-3), np.random.default_rng(0)
     ).with_priorities({th.robots.load(name).parameters[0].name: 0})
     th.write_robot(robot, tmp_path / "robot.toml")

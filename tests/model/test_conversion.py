@@ -24,7 +24,7 @@ def assert_same(one: th.Robot, other: th.Robot, seed: int) -> None:
 @pytest.mark.parametrize("convention", EXACT)
 @given(robot=random_robots(), seed=st.integers(0, 2**32 - 1))
 def test_any_robot_converts_exactly(robot: th.Robot, convention: th.Convention, seed: int) -> None:
-    assert_same(th.converted(robot, convention), robot, seed)
+    assert_same(th.convert(robot, convention), robot, seed)
 
 
 @pytest.mark.parametrize("convention", [th.Convention.DH, th.Convention.HAYATI])
@@ -33,7 +33,7 @@ def test_dh_converts_exactly_or_says_why_not(
     robot: th.Robot, convention: th.Convention, seed: int
 ) -> None:
     try:
-        other = th.converted(robot, convention)
+        other = th.convert(robot, convention)
     except InputError as error:
         assert "parallel to within" in str(error)
         return
@@ -43,11 +43,11 @@ def test_dh_converts_exactly_or_says_why_not(
 def test_a_calibrated_ur_has_no_dh_table() -> None:
     """Axes 2, 3 and 4 are nearly parallel: their common normals are metres or more away."""
     rng = np.random.default_rng(0)
-    real = th.perturbed(th.robots.ur10e(), th.ParameterErrors(1e-3, 1e-3), rng)
+    real = th.perturb(th.robots.ur10e(), th.ParameterErrors(1e-3, 1e-3), rng)
     with pytest.raises(InputError, match=r"joints 2 and 3 .* common normal is .* m away"):
-        th.converted(real, th.Convention.DH)
+        th.convert(real, th.Convention.DH)
     for convention in (*EXACT, th.Convention.HAYATI):
-        assert_same(th.converted(real, convention), real, 1)
+        assert_same(th.convert(real, convention), real, 1)
 
 
 def test_parallel_tolerance_is_about_a_degree() -> None:
@@ -56,4 +56,4 @@ def test_parallel_tolerance_is_about_a_degree() -> None:
 
 def test_a_product_is_not_a_target() -> None:
     with pytest.raises(InputError, match="nothing is converted"):
-        th.converted(th.robots.scara(), th.Convention.PRODUCT)
+        th.convert(th.robots.scara(), th.Convention.PRODUCT)

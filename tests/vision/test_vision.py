@@ -173,7 +173,7 @@ def test_serial_robots_are_calibrated_by_their_camera(name: str, mount: str) -> 
     """On the ground, and on the hand with the robot's errors found along."""
     robot, method = th.robots.load(name), th.Camera(mount=mount)
     rng = np.random.default_rng(4)
-    true = th.perturbed(robot, th.ParameterErrors(1e-3, 2e-3), rng)
+    true = th.perturb(robot, th.ParameterErrors(1e-3, 2e-3), rng)
     data = th.simulate(true, method, points=60, rng=rng, noise=th.Noise(pixel=0.1))
     result = th.identify(robot, data, method)
     assert result.good, result.doubts()

@@ -10,11 +10,11 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.calibration.method import Gauge
-from theodolite.calibration.placement import place
+from theodolite.calibration.placement import solve_placement
 from theodolite.model.robot import Robot
 
 
-def distances(
+def compare(
     robot: Robot,
     truth: Robot,
     gauge: Gauge,
@@ -27,7 +27,7 @@ def distances(
     rotations, positions = robot.poses(motors)
     wanted = truth.poses(motors)[1]
     if gauge is not Gauge.NONE:
-        placement = place(
+        placement = solve_placement(
             rotations,
             positions,
             wanted[:, None],

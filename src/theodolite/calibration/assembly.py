@@ -59,8 +59,8 @@ def branched(
     doubtful = mechanism.nearly_singular(configurations, MEETING) & (gap <= closing.CLOSED)
     if doubtful.any():
         raise InputError(
-            f"{named(lines[doubtful])}: two assemblies of '{mechanism.name}' meet there, so it "
-            "cannot be said which one was measured",
+            f"{name_lines(lines[doubtful])}: two assemblies of '{mechanism.name}' meet there, so "
+            "it cannot be said which one was measured",
             where=where,
             remedy="Leave these configurations out",
         )
@@ -81,24 +81,24 @@ def _refuse_open(
     possible = [len(_other_assemblies(mechanism, row)) > 0 for row in active[:LOOKS]]
     if all(possible) and given:
         raise InputError(
-            f"{named(lines)}: from the guesses given there the loops of '{mechanism.name}' do not "
-            "close, although assemblies exist",
+            f"{name_lines(lines)}: from the guesses given there the loops of '{mechanism.name}' do "
+            "not close, although assemblies exist",
             where=where,
             remedy="Correct the columns of the passive joints, or leave them out",
         )
     if all(possible):
         columns = " ".join(_column(mechanism, index) for index in range(len(mechanism.passive)))
         raise InputError(
-            f"{named(lines)}: the loops of '{mechanism.name}' close, but not on the way from its "
-            "home assembly, so the branch is ambiguous",
+            f"{name_lines(lines)}: the loops of '{mechanism.name}' close, but not on the way from "
+            "its home assembly, so the branch is ambiguous",
             where=where,
             remedy=f"Add columns {columns} that say about where the passive joints are",
         )
     beyond = np.ones(len(lines), dtype=bool)
     beyond[: len(possible)] = ~np.array(possible)
     raise InputError(
-        f"{named(lines[beyond])}: the loops of '{mechanism.name}' cannot close there; the first "
-        f"stays open by {1e3 * gap[beyond][0]:.3g} mm or mrad",
+        f"{name_lines(lines[beyond])}: the loops of '{mechanism.name}' cannot close there; the "
+        f"first stays open by {1e3 * gap[beyond][0]:.3g} mm or mrad",
         where=where,
         remedy="Check the readings, their unit and the robot's lengths, or leave the rows out",
     )
@@ -129,7 +129,7 @@ def _check_guesses(
     row, joint = (int(index) for index in np.argwhere(far)[0])
     unit, factor = ("deg", 180 / np.pi) if turning[joint] else ("mm", 1e3)
     raise InputError(
-        f"{named(lines[far.any(axis=1)])}: column {_column(mechanism, joint)} says "
+        f"{name_lines(lines[far.any(axis=1)])}: column {_column(mechanism, joint)} says "
         f"{guess[row, joint] * factor:.4g} {unit}, but the assembly found from there has it at "
         f"{passive[row, joint] * factor:.4g} {unit}",
         where=where,
@@ -146,7 +146,7 @@ def _check_positions(
     where: str,
 ) -> None:
     """Refuse rows whose measured position fits another assembly of the same readings."""
-    closes = mechanism.closes(configurations)
+    closes = mechanism.can_close(configurations)
     configurations, positions, lines = configurations[closes], positions[closes], lines[closes]
     motion = mechanism.motion(mechanism.values, configurations)
     off = np.linalg.norm(motion.position - positions, axis=1)
@@ -160,7 +160,7 @@ def _check_positions(
     if wrong:
         wrong.sort()
         raise InputError(
-            f"{named(lines[wrong])}: the position fits another assembly branch of "
+            f"{name_lines(lines[wrong])}: the position fits another assembly branch of "
             f"'{mechanism.name}' than the one given",
             where=where,
             remedy="Give the guesses of the passive joints there, or correct them",
@@ -184,7 +184,7 @@ def _column(mechanism: Mechanism, index: int) -> str:
     return f"{joint.name}_{'deg' if joint.kind is Joint.REVOLUTE else 'mm'}"
 
 
-def named(lines: IntArray | Sequence[int]) -> str:
+def name_lines(lines: IntArray | Sequence[int]) -> str:
     """Lines of a file in words, the first of many."""
     numbers = [str(int(line)) for line in lines]
     more = f" and {len(numbers) - NAMED} more" if len(numbers) > NAMED else ""

@@ -1,41 +1,54 @@
-"""The two questions a user asks: what is identifiable, and what is it?"""
+"""What a user asks for: what is identifiable, and what is it?
+
+The command line, the application and Python users call these functions. They place the robot, check
+the data, choose the model, solve, and judge the outcome.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.calibration.cross_validation import informed, judge, summary
-from theodolite.calibration.data import Dataset
-from theodolite.calibration.method import CalibrationProblem, Method
-from theodolite.calibration.noise import Noise
-from theodolite.calibration.result import (
-    NEGLIGIBLE_ERROR,
-    Estimate,
-    Result,
+from theodolite.calibration.cross_validation import (
+    Model,
+    choose,
+    hold_out,
+    nominal_placed,
+    nominal_values,
+    residuals,
+    summary,
 )
+from theodolite.calibration.data import Dataset
+from theodolite.calibration.method import CalibrationProblem, Method, Start
+from theodolite.calibration.noise import Noise
+from theodolite.calibration.result import Choice, Estimate, Result
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.multipliers import MultiplierSolution, solve_with_multipliers
+from theodolite.estimation.outliers import find_outliers
 from theodolite.estimation.reduction import reduce
-from theodolite.estimation.solver import Progress, Solution, examine, solve
+from theodolite.estimation.solver import Change, Progress, Solution, examine, solve
 from theodolite.estimation.statistics import Statistics, statistics
 from theodolite.estimation.threads import single_thread
 from theodolite.model.machine import Machine
-from theodolite.model.parameters import Group
 
 #: Part of the measurements that is held out to judge the result.
 HOLD_OUT = 0.2
 #: Rounds of estimating the noise of positions and orientations, and when their ratio is settled.
 BALANCING = 5
 BALANCED = 0.02
-#: A model with more parameters is preferred if it lowers the held-out error by this part.
-CLEARLY = 0.02
+#: Errors below this, in radians and parts of the reach, are rounding.
+EXACT = 1e-10
+#: Of a base parameter's tolerance: what it takes over from another one is worth mentioning.
+NOTICEABLE = 1e-3
+#: The models between which gains are chosen.
+WITHOUT_GAINS, WITH_GAINS = "without gains", "with gains"
 
 
 def identifiable(
@@ -51,10 +64,202 @@ def identifiable(
         if data is None:
             rng = rng or np.random.default_rng(0)
             data = method.observe(robot, method.points_for(robot), rng, per_set=2)
-        problem = method.problem(robot, data, noise=Noise(), gains=gains)
+        problem = method.problem(robot, data, noise=Noise.guess(robot.reach()), gains=gains)
         _check_candidates(problem)
-        values = np.array([parameter.value for parameter in problem.parameters])
+        values = nominal_values(problem)
         return examine(problem, values, reduce(problem, values, Loss()))
+
+
+def expected_rank(robot: Machine, method: Method, *, gains: bool = False) -> int | None:
+    """How many parameters the method determines, given any data; None if that cannot be shown."""
+    try:
+        return identifiable(robot, method, gains=gains).rank
+    except UnreachableError:
+        return None
+
+
+def identify(
+    robot: Machine,
+    data: Dataset,
+    method: Method,
+    *,
+    noise: Noise | None = None,
+    gains: bool | None = None,
+    loss: Loss | None = None,
+    start: Start = Start.AUTO,
+    change: Change = Change.BASE,
+    hold_out: float = HOLD_OUT,
+    rng: np.random.Generator | None = None,
+    progress: Progress | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> Result:
+    """Identify what the data determine, with intervals, judged on data held out.
+
+    The held-out part is predicted by a fit to the rest; the final fit uses everything. With
+    ``gains`` None, transmission gains are identified if that predicts measurements left out in turn
+    clearly better; without a held-out part they are not. ``change`` says which parameters the
+    calibrated robot changes.
+    """
+    if not len(data):
+        raise InputError("there are no measurements", where=data.name)
+    if not 0.0 <= hold_out < 1.0:
+        raise InputError(f"hold_out is {hold_out}", allowed="0 to less than 1")
+    rng = rng or np.random.default_rng(0)
+    placed, moved = method.start(robot, data, start)
+    calibration = _Calibration(
+        placed,
+        data,
+        method,
+        noise or Noise.guess(placed.reach()),
+        loss or Loss(),
+        change,
+        progress,
+    )
+    choice = None
+    if gains is None and hold_out > 0:
+        choice = calibration.choose_gains(rng)
+    with_gains = gains if gains is not None else choice is not None and choice.chosen == WITH_GAINS
+    result = calibration.run(gains=with_gains, part=hold_out, rng=rng)
+    return replace(result, placed=moved, gains=choice, provenance=dict(provenance or {}))
+
+
+@dataclass(frozen=True, eq=False)
+class _Calibration:
+    """One robot, its data and how they are to be fitted."""
+
+    robot: Machine
+    data: Dataset
+    method: Method
+    noise: Noise
+    loss: Loss
+    change: Change
+    progress: Progress | None
+
+    def pose(self, data: Dataset, *, gains: bool) -> CalibrationProblem:
+        return self.method.problem(self.robot, data, noise=self.noise, gains=gains)
+
+    def fit(self, problem: CalibrationProblem, start: FloatArray | None = None) -> Solution:
+        return solve(
+            problem,
+            loss=self.loss,
+            start=start,
+            noise_known=self.noise.known,
+            change=self.change,
+            progress=self.progress,
+        )
+
+    def choose_gains(self, rng: np.random.Generator) -> Choice | None:
+        """By cross-validation; None where there are too few data to tell."""
+        models = tuple(
+            Model(name, partial(self.pose, gains=gains))
+            for name, gains in ((WITHOUT_GAINS, False), (WITH_GAINS, True))
+        )
+        if not any(p.gain and self.robot.priority(p) > 0 for p in self.robot.parameters):
+            return None
+        return choose((models[0], models[1]), self.data, self.fit, self.method, rng)
+
+    def run(self, *, gains: bool, part: float, rng: np.random.Generator) -> Result:
+        problem = self.pose(self.data, gains=gains)
+        _check_candidates(problem)
+        open_loops = problem.constrained()
+        multipliers = None if open_loops is None else solve_with_multipliers(open_loops)
+        try:
+            solution = self.fit(problem, _start(problem, multipliers))
+        except InfeasibleError as error:
+            raise InputError(
+                f"{error}, and multipliers found no constants with which they do",
+                where=self.data.name,
+                remedy="Check the readings and the robot's lengths, or leave those rows out",
+            ) from error
+        expected = expected_rank(self.robot, self.method, gains=gains)
+        self._check_enough(solution, expected)
+        if not self.noise.known:
+            problem, solution = self._balanced(problem, solution)
+        judged = None
+        if part > 0:
+            judged = hold_out(
+                self.data, part, partial(self.pose, gains=gains), self.fit, self.method, rng
+            )
+        uncertainty = statistics(solution, noise_known=self.noise.known)
+        before, cost_of_nominal = self._nominal(problem)
+        errors = problem.errors(solution.values)
+        return Result(
+            method=self.method.name,
+            status=solution.status,
+            robot=problem.calibrated(solution.values),
+            nominal=self.robot,
+            estimates=_estimates(problem, solution, uncertainty),
+            identifiability=solution.identifiability,
+            statistics=uncertainty,
+            order=tuple(problem.parameters[index].name for index in solution.changed),
+            trace=solution.trace,
+            rows=len(self.data),
+            before=summary(before),
+            after=summary(errors),
+            held_out=judged,
+            residuals=errors,
+            residual_rows=problem.error_rows(),
+            outliers=find_outliers(problem, solution, uncertainty),
+            lines=self.data.lines,
+            noise_known=self.noise.known,
+            cost=solution.reduction.cost,
+            cost_of_all=solution.cost_of_all,
+            cost_of_nominal=cost_of_nominal,
+            expected_rank=expected,
+            still=_still(self.robot, self.data),
+            extras={
+                **problem.extras(solution.values),
+                **_normalising_length(problem, solution),
+                **_second_road(multipliers),
+            },
+        )
+
+    def _nominal(self, problem: CalibrationProblem) -> tuple[dict[str, FloatArray], float]:
+        """Errors with nominal links, base, tool and sensor fitted, and their cost.
+
+        Where the nominal loops do not close everywhere, of the rows in which they do, as they are.
+        """
+        if not self.robot.can_close(self.data.motors).all():
+            return residuals(self.robot, self.data, self.method), np.inf
+        values = nominal_placed(problem)
+        return problem.errors(values), reduce(problem, values, Loss()).cost
+
+    def _check_enough(self, solution: Solution, expected: int | None) -> None:
+        """Refuse data that have fewer equations than the method has unknowns for this robot."""
+        have = solution.reduction.rows
+        if expected is None or have >= expected:
+            return
+        rows = int(np.ceil(expected * len(self.data) / max(have, 1)))
+        raise InputError(
+            f"too few rows: {len(self.data)} give {have} equations for {expected} parameters",
+            where=self.data.name,
+            allowed=f"at least {rows} rows, better three times as many",
+            remedy="Measure more configurations",
+        )
+
+    def _balanced(
+        self, problem: CalibrationProblem, solution: Solution
+    ) -> tuple[CalibrationProblem, Solution]:
+        """Where positions and orientations are both seen and their noise is unknown: its ratio.
+
+        Both are estimated from the residuals, and the problem solved again with them.
+        """
+        reach = self.robot.reach() or 1.0
+        for _ in range(BALANCING):
+            errors = problem.errors(solution.values)
+            sizes = {name: float(np.sqrt(np.mean(e**2) / 3)) for name, e in errors.items()}
+            if set(sizes) != {"position", "orientation"}:
+                break
+            position, orientation = sizes["position"], sizes["orientation"]
+            if min(position / reach, orientation) < EXACT:
+                break
+            now = problem.noise
+            if abs(position / orientation * now.orientation / now.position - 1.0) < BALANCED:
+                break
+            noise = replace(now, position=position, orientation=orientation)
+            problem = problem.with_noise(noise)
+            solution = self.fit(problem, solution.values)
+        return problem, solution
 
 
 def _check_candidates(problem: CalibrationProblem) -> None:
@@ -65,189 +270,23 @@ def _check_candidates(problem: CalibrationProblem) -> None:
         )
 
 
-def unknowns(robot: Machine, method: Method, *, gains: bool = False) -> int | None:
-    """How many parameters the method determines, given any data; None if that cannot be shown."""
-    try:
-        return identifiable(robot, method, gains=gains).rank
-    except UnreachableError:
-        return None
-
-
-def equations(robot: Machine, data: Dataset, method: Method) -> int:
-    """How many equations the data give."""
-    problem = method.problem(robot, data, noise=Noise())
-    values = np.array([parameter.value for parameter in problem.parameters])
-    return reduce(problem, values, Loss()).rows
-
-
-def identify(
-    robot: Machine,
-    data: Dataset,
-    method: Method,
-    *,
-    noise: Noise | None = None,
-    gains: bool | None = False,
-    loss: Loss | None = None,
-    hold_out: float = HOLD_OUT,
-    rng: np.random.Generator | None = None,
-    progress: Progress | None = None,
-    provenance: Mapping[str, Any] | None = None,
-) -> Result:
-    """Identify what the data determine, with intervals, judged on data held out.
-
-    The held-out part is predicted by a fit to the rest; the final fit uses everything. With
-    ``gains`` None the transmission gains are identified if that predicts the held-out part
-    clearly better.
-    """
-    if gains is None:
-        rng = rng or np.random.default_rng(0)
-        seed = int(rng.integers(2**32))
-        without, with_gains = (
-            identify(
-                robot,
-                data,
-                method,
-                noise=noise,
-                gains=choice,
-                loss=loss,
-                hold_out=hold_out,
-                rng=np.random.default_rng(seed),
-                progress=progress,
-                provenance=provenance,
-            )
-            for choice in (False, True)
-        )
-        return with_gains if _clearly_better(with_gains, without) else without
-    noise = noise or Noise()
-    if not len(data):
-        raise InputError("there are no measurements", where=data.name)
-    if not 0.0 <= hold_out < 1.0:
-        raise InputError(f"hold_out is {hold_out}", allowed="0 to less than 1")
-
-    def posed(assumed: Noise) -> CalibrationProblem:
-        return method.problem(robot, data, noise=assumed, gains=gains)
-
-    problem = posed(noise)
-    _check_candidates(problem)
-    held = _held_by_multipliers(problem)
-    start = _start(problem, held)
-    try:
-        solution = solve(problem, loss=loss, start=start, progress=progress)
-    except InfeasibleError as error:
-        raise InputError(
-            f"{error}, and multipliers found no constants with which they do",
-            where=data.name,
-            remedy="Check the readings and the robot's lengths, or leave those rows out",
-        ) from error
-    if not noise.known:
-        problem, solution = _balanced(problem, solution, noise, loss, posed)
-    judged = None
-    if hold_out > 0:
-        rng = rng or np.random.default_rng(0)
-        judged = judge(
-            robot,
-            data,
-            method,
-            solution,
-            noise=noise,
-            gains=gains,
-            loss=loss,
-            part=hold_out,
-            rng=rng,
-        )
-    uncertainty = statistics(solution, noise_known=noise.known)
-    calibrated = problem.calibrated(solution.values)
-    return Result(
-        method=method.name,
-        status=solution.status,
-        robot=calibrated,
-        nominal=robot,
-        estimates=_estimates(problem, solution, uncertainty),
-        identifiability=solution.identifiability,
-        statistics=uncertainty,
-        trace=solution.trace,
-        rows=len(data),
-        before=summary(robot, data, method),
-        after=summary(calibrated, data, informed(method, problem.found(solution.values))),
-        held_out=judged,
-        residuals=problem.errors(solution.values),
-        expected_rank=unknowns(robot, method, gains=gains),
-        found={
-            **problem.found(solution.values),
-            **_normalising_length(problem, solution),
-            **_second_road(held, solution),
-        },
-        provenance=dict(provenance or {}),
-    )
-
-
-def fit_placement(robot: Machine, data: Dataset, method: Method) -> Machine:
-    """The robot with nominal links, its base and tool fitted to the data."""
-    links = {
-        parameter.name: 0
-        for parameter in robot.parameters
-        if parameter.group is Group.ARM and not parameter.gain
-    }
-    # Offsets of the joints are links here; what places base and tool counts whatever the user said.
-    placing = {parameter.name: 2 for parameter in robot.parameters if parameter.name not in links}
-    placed = robot.with_priorities({**links, **placing})
-    problem = method.problem(placed, data, noise=Noise())
-    return robot.with_values(problem.calibrated(solve(problem).values).values)
-
-
-def _clearly_better(one: Result, other: Result) -> bool:
-    """Does one predict held-out data clearly better than the other?"""
-    if one.held_out is None or other.held_out is None or not one.status.good:
-        return False
-    return all(
-        one.held_out.calibrated[quantity].rms
-        < (1.0 - CLEARLY) * other.held_out.calibrated[quantity].rms - NEGLIGIBLE_ERROR
-        for quantity in other.held_out.calibrated
-    )
-
-
-def _balanced(
-    problem: CalibrationProblem,
-    solution: Solution,
-    noise: Noise,
-    loss: Loss | None,
-    posed: Callable[[Noise], CalibrationProblem],
-) -> tuple[CalibrationProblem, Solution]:
-    """Where positions and orientations are both seen and their noise is unknown: its ratio.
-
-    Both are estimated from the residuals, and the problem solved again with them.
-    """
-    for _ in range(BALANCING):
-        found = problem.errors(solution.values)
-        sizes = {name: float(np.sqrt(np.mean(errors**2) / 3)) for name, errors in found.items()}
-        if set(sizes) != {"position", "orientation"} or min(sizes.values()) < NEGLIGIBLE_ERROR:
-            break
-        ratio = sizes["position"] / sizes["orientation"] * noise.orientation / noise.position
-        if abs(ratio - 1.0) < BALANCED:
-            break
-        noise = replace(noise, position=sizes["position"], orientation=sizes["orientation"])
-        problem = posed(noise)
-        solution = solve(problem, loss=loss)
-    return problem, solution
-
-
-def _held_by_multipliers(problem: CalibrationProblem) -> MultiplierSolution | None:
-    """Closed loops are calibrated twice: with multipliers first, which needs no closed start."""
-    try:
-        return solve_with_multipliers(problem.constrained())
-    except InputError:
-        return None
-
-
-def _start(problem: CalibrationProblem, held: MultiplierSolution | None) -> FloatArray | None:
+def _start(
+    problem: CalibrationProblem, multipliers: MultiplierSolution | None
+) -> FloatArray | None:
     """Where the elimination starts: where the multipliers ended, if its loops close there."""
-    if held is None or not held.status.good:
+    if multipliers is None or not multipliers.status.good:
         return None
     try:
-        reduce(problem, held.values, Loss())
+        reduce(problem, multipliers.values, Loss())
     except InfeasibleError:
         return None
-    return held.values
+    return multipliers.values
+
+
+def _still(robot: Machine, data: Dataset) -> tuple[str, ...]:
+    """Joints that never moved."""
+    ranges = np.ptp(robot.readings(data.motors), axis=0)
+    return tuple(name for name, part in zip(robot.joint_names, ranges, strict=True) if part <= 0.0)
 
 
 def _normalising_length(problem: CalibrationProblem, solution: Solution) -> dict[str, Any]:
@@ -257,18 +296,18 @@ def _normalising_length(problem: CalibrationProblem, solution: Solution) -> dict
     return {"normalising_length_m": problem.noise.position / problem.noise.orientation}
 
 
-def _second_road(held: MultiplierSolution | None, solution: Solution) -> dict[str, Any]:
+def _second_road(multipliers: MultiplierSolution | None) -> dict[str, Any]:
     """What the multipliers found, beside the elimination of the passive joints."""
-    if held is None:
+    if multipliers is None:
         return {}
     return {
         "multipliers": {
-            "status": held.status.name.lower(),
-            "iterations": held.iterations,
-            "objective": held.objective,
-            "largest": float(np.abs(held.multipliers).max(initial=0.0)),
-            "largest_gap": held.gap,
-            "values": held.multipliers.tolist(),
+            "status": multipliers.status.name.lower(),
+            "iterations": multipliers.iterations,
+            "objective": multipliers.objective,
+            "largest": float(np.abs(multipliers.multipliers).max(initial=0.0)),
+            "largest_gap": multipliers.gap,
+            "values": multipliers.multipliers.tolist(),
         }
     }
 
@@ -276,9 +315,23 @@ def _second_road(held: MultiplierSolution | None, solution: Solution) -> dict[st
 def _estimates(
     problem: CalibrationProblem, solution: Solution, uncertainty: Statistics
 ) -> tuple[Estimate, ...]:
-    base = solution.identifiability.base
-    stderr = dict(zip(base, uncertainty.standard_errors, strict=True))
-    widths = dict(zip(base, uncertainty.half_widths(), strict=True))
+    known = solution.identifiability
+    free = solution.changed
+    stderr = dict(zip(free, uncertainty.standard_errors, strict=True))
+    widths = dict(zip(free, uncertainty.half_widths(), strict=True))
+    prior = solution.prior
+    tolerances = {} if prior is None else dict(zip(free, prior.tolerances, strict=True))
+    shared = set(known.base) if len(free) == known.rank else set()
+    stands_for = {
+        index: {
+            known.parameters[other].name: float(value)
+            for other, value in zip(known.regrouped, known.relations[row], strict=True)
+            if abs(value) * tolerances.get(other, problem.parameters[other].tolerance)
+            > NOTICEABLE * tolerances.get(index, np.inf)
+        }
+        for row, index in enumerate(known.base)
+        if index in shared
+    }
     return tuple(
         Estimate(
             parameter.name,
@@ -287,6 +340,8 @@ def _estimates(
             float(stderr[index]) if index in stderr else None,
             float(widths[index]) if index in widths else None,
             parameter.unit,
+            tolerance=float(tolerances.get(index, parameter.tolerance)),
+            stands_for=stands_for.get(index, {}),
         )
         for index, (parameter, value) in enumerate(
             zip(problem.parameters, solution.values, strict=True)

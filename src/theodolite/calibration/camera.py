@@ -19,10 +19,10 @@ import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.configurations import PoseGoal, satisfy, within_limits
-from theodolite.calibration.data import Dataset
+from theodolite.calibration.data import Dataset, rows_by_count
 from theodolite.calibration.geometric import GeometricProblem
 from theodolite.calibration.lens import NAMES, Lens, projected
-from theodolite.calibration.method import Gauge
+from theodolite.calibration.method import Method
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError, UnreachableError
 from theodolite.estimation.problem import Block
@@ -75,35 +75,46 @@ class CameraProblem(GeometricProblem):
         super().__init__(robot, data, noise, gains=gains, extra=extra)
         self._pixels, self._points, self._mount = data.pixels, data.points, mount
         self._lens, self._prior = lens.values, prior
-        # All points of a picture share one configuration.
-        self._configurations, picture = np.unique(data.motors, axis=0, return_inverse=True)
-        self._picture = picture.ravel()
+        picture = data.configurations()
+        first = np.unique(picture, return_index=True)[1]
+        #: Pictures with equally many points: configurations (k, joints), rows of points (k, m).
+        self._pictures = [
+            (data.motors[first[picture[rows[:, 0]]]], rows) for rows in rows_by_count(picture)
+        ]
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         full = self.full_values(values)
+        lens = full[len(self.robot.parameters) :]
         own = self._columns[len(self._links) :] - len(self.robot.parameters)
-        for picture, rows in self._pictures():
-            motion = self._motion(full, self._configurations[picture])
-            place = self._picture[rows] - picture.start
-            points, moved = self._carried(motion, place, rows)
-            pixels, by_points, by_lens = projected(points, full[len(self.robot.parameters) :])
+        for motors, rows in self._some_pictures():
+            motion = self._motion(full, motors)
+            place = np.repeat(np.arange(len(rows)), rows.shape[1])
+            points, moved = self._carried(motion, place, rows.ravel())
+            pixels, by_points, by_lens = projected(points, lens)
             jacobian = np.empty((len(points), 2, len(self._columns)))
             twists = motion.twist_jacobian(self._links)[place]
             jacobian[:, :, : len(self._links)] = by_points @ moved(twists)
             jacobian[:, :, len(self._links) :] = by_lens[:, :, own]
-            white: FloatArray | float = 1.0 / self.noise.pixel
-            if self.noise.moves:
-                by_basis = by_points @ moved(motion.twist_basis_jacobian()[place])
-                white = self._whitener(motion, np.full(2, self.noise.pixel), by_basis)
-            yield self._block(pixels - self._pixels[rows], jacobian, white)
+            error = pixels - self._pixels[rows.ravel()]
+            if not self.noise.moves:
+                yield self._block(error, jacobian, 1.0 / self.noise.pixel, rows.ravel())
+                continue
+            # All points of a picture share the error of its joints.
+            by_basis = by_points @ moved(motion.twist_basis_jacobian()[place])
+            together = (len(rows), 2 * rows.shape[1])
+            sigmas = np.full(together[1], self.noise.pixel)
+            white = self._whitener(sigmas, by_basis.reshape(*together, -1))
+            yield self._block(
+                error.reshape(together), jacobian.reshape(*together, -1), white, rows[:, 0]
+            )
         if self._prior is not None:
-            yield self._known_lens(full[len(self.robot.parameters) :], own)
+            yield self._known_lens(lens, own)
 
-    def _pictures(self) -> Iterator[tuple[slice, IntArray]]:
-        """Some pictures at a time, with the rows of their points."""
-        for picture in slices(len(self._configurations), PICTURES):
-            inside = (self._picture >= picture.start) & (self._picture < picture.stop)
-            yield picture, np.flatnonzero(inside)
+    def _some_pictures(self) -> Iterator[tuple[FloatArray, IntArray]]:
+        """A bounded number of pictures at a time: configurations, and rows of their points."""
+        for motors, rows in self._pictures:
+            for part in slices(len(rows), PICTURES):
+                yield motors[part], rows[part]
 
     def _known_lens(self, lens: FloatArray, own: IntArray) -> Block:
         """Rows that hold the lens at what was known of it."""
@@ -117,14 +128,14 @@ class CameraProblem(GeometricProblem):
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)
         sizes = np.empty(len(self.data))
-        for picture, rows in self._pictures():
-            motion = self._motion(full, self._configurations[picture])
-            points, _ = self._carried(motion, self._picture[rows] - picture.start, rows)
+        for motors, rows in self._some_pictures():
+            place = np.repeat(np.arange(len(rows)), rows.shape[1])
+            points, _ = self._carried(self._motion(full, motors), place, rows.ravel())
             pixels = projected(points, full[len(self.robot.parameters) :])[0]
-            sizes[rows] = np.linalg.norm(pixels - self._pixels[rows], axis=1)
+            sizes[rows.ravel()] = np.linalg.norm(pixels - self._pixels[rows.ravel()], axis=1)
         return {"pixel": sizes}
 
-    def found(self, values: FloatArray) -> dict[str, Any]:
+    def extras(self, values: FloatArray) -> dict[str, Any]:
         """The lens as identified."""
         lens = self.full_values(values)[len(self.robot.parameters) :]
         return {"lens": dict(zip(NAMES, map(float, lens), strict=True))}
@@ -147,12 +158,16 @@ def carried(
     return there, lambda t: back @ (skews(apart) @ t[:, 3:] - t[:, :3])
 
 
-class Camera:
+class Camera(Method):
     """A camera that sees a target."""
 
     name: ClassVar[str] = "camera"
     title: ClassVar[str] = "pixels of a target seen by a camera"
-    gauge: ClassVar[Gauge] = Gauge.NONE
+    options: ClassVar[frozenset[str]] = frozenset({"lens", "mount"})
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("pixels", "points")
 
     def __init__(
         self,
@@ -169,6 +184,9 @@ class Camera:
         self.lens, self.mount, self.size = lens, mount, size
         self.target, self.prior = target, prior
 
+    def check(self, robot: Machine, data: Dataset) -> None:
+        """Where camera and target are is not known before: nothing can be said of the robot."""
+
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> CameraProblem:
@@ -176,9 +194,9 @@ class Camera:
             robot, data, noise, lens=self.lens, mount=self.mount, prior=self.prior, gains=gains
         )
 
-    def informed(self, found: Mapping[str, Any]) -> Camera:
+    def with_extras(self, extras: Mapping[str, Any]) -> Camera:
         """The same camera with the lens that was found."""
-        lens = Lens(**found["lens"])
+        lens = Lens(**extras["lens"])
         return Camera(lens, mount=self.mount, size=self.size, target=self.target, prior=self.prior)
 
     def observe(

@@ -1,8 +1,9 @@
-"""The methods by name."""
+"""The methods by name. A new one is a class and a line here."""
 
 from __future__ import annotations
 
-from theodolite.arrays import FloatArray
+from typing import Any
+
 from theodolite.calibration.camera import Camera
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.frame import Frame
@@ -14,63 +15,45 @@ from theodolite.calibration.point_sensor import PointSensor
 from theodolite.calibration.position import Position
 from theodolite.errors import InputError
 
-METHODS = (
-    "frame",
-    "position",
-    "position-link",
-    "frame-link",
-    "plane-known",
-    "plane",
-    "point-sensor",
-    "implicit",
-    "inverse",
-    "camera",
+CLASSES: tuple[type[Method], ...] = (
+    Frame,
+    Position,
+    PositionLink,
+    FrameLink,
+    PlaneKnown,
+    Plane,
+    PointSensor,
+    Implicit,
+    Inverse,
+    Camera,
 )
+METHODS = tuple(method.name for method in CLASSES)
 
-#: What the data must hold for each method.
-NEEDS: dict[str, tuple[str, ...]] = {
-    "frame": ("positions", "rotations"),
-    "position": ("positions",),
-    "position-link": ("sets",),
-    "frame-link": ("sets",),
-    "plane-known": ("planes",),
-    "plane": (),
-    "point-sensor": ("fixture",),
-    "implicit": ("positions",),
-    "inverse": ("positions",),
-    "camera": ("pixels", "points"),
-}
+#: Methods that a recording shows to be meant by what it holds, the most telling first.
+TELLING: tuple[type[Method], ...] = (Camera, PointSensor, Frame, Position, PlaneKnown, PositionLink)
 
 
-def method_named(name: str, *, plane: FloatArray | None = None) -> Method:
-    """A method by its name; ``plane`` is the unit normal and distance of plane methods."""
+def method_named(name: str, **options: Any) -> Method:
+    """A method by its name, with options of its own; those that are None are left out."""
     if name not in METHODS:
         raise InputError(f"there is no method '{name}'", allowed=METHODS)
-    if plane is not None and not name.startswith("plane"):
-        raise InputError(f"the method '{name}' has no plane", allowed="plane-known, plane")
-    methods: dict[str, Method] = {
-        "frame": Frame(),
-        "position": Position(),
-        "position-link": PositionLink(),
-        "frame-link": FrameLink(),
-        "plane-known": PlaneKnown(plane),
-        "plane": Plane(plane),
-        "point-sensor": PointSensor(),
-        "implicit": Implicit(),
-        "inverse": Inverse(),
-        "camera": Camera(),
-    }
-    return methods[name]
+    method = CLASSES[METHODS.index(name)]
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if option not in method.options:
+            takers = [cls.name for cls in CLASSES if option in cls.options]
+            raise InputError(f"the method '{name}' has no {option}", allowed=takers)
+    return method(**given)
 
 
 def method_for(data: Dataset) -> str:
     """The method that uses all that a recording holds."""
-    if data.pixels is not None:
-        return "camera"
-    if data.fixture is not None:
-        return "point-sensor"
-    if data.positions is not None:
-        return "position" if data.rotations is None else "frame"
-    if data.sets is not None:
-        return "position-link"
-    return "plane" if data.planes is None else "plane-known"
+    for method in TELLING:
+        if all(getattr(data, need) is not None for need in method().needs):
+            return method.name
+    raise InputError(
+        "only joint values were recorded, which may be of sets or of a plane",
+        where=data.name,
+        allowed="position-link, frame-link, plane",
+        remedy="Say which method",
+    )

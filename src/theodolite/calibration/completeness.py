@@ -24,7 +24,7 @@ from theodolite.calibration.analytic import (
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.model.chain import Skeleton
 from theodolite.model.conventions import Convention, Joint
-from theodolite.model.conversion import converted
+from theodolite.model.conversion import convert
 from theodolite.model.parameters import Parameter
 from theodolite.model.robot import Robot
 from theodolite.model.twists import adjoint
@@ -124,7 +124,7 @@ def completeness(
 
 def explained(robot: Robot, measured: Measured, *, base: bool = True) -> list[str]:
     """Each redundant combination of generalized errors, and why it is one."""
-    model = converted(robot, Convention.GENERALIZED)
+    model = convert(robot, Convention.GENERALIZED)
     skeleton = model.chains[0].skeleton(model.values)
     errors = [index for index, parameter in enumerate(model.parameters) if not parameter.gain]
     names = [model.parameters[index].name for index in errors]
@@ -206,7 +206,7 @@ def suggestion(
     - shifted: parameters along an axis are moved from behind the joint to before it [figure 11];
     - polar: a turn about the axis stands for a shift behind it [figure 12].
     """
-    model = converted(robot, Convention.GENERALIZED)
+    model = convert(robot, Convention.GENERALIZED)
     joints = model.joint_types
 
     def wanted(parameter: Parameter) -> int:

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
+from theodolite.calibration.data import Dataset
 from theodolite.model import rotations
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine, Tip
@@ -100,6 +101,18 @@ def within_limits(robot: Machine, motors: FloatArray, *, margin: float = 1e-9) -
     return np.asarray(inside.all(axis=1))
 
 
+def observed_poses(robot: Machine, points: int, rng: np.random.Generator) -> Dataset:
+    """Exact poses of the first target at random configurations."""
+    motors = robot.random_motors(points, rng)
+    orientation, position = robot.poses(motors)
+    return Dataset(
+        motors,
+        positions=position[:, None],
+        targets=robot.target_names[:1],
+        rotations=orientation,
+    )
+
+
 def satisfy(
     robot: Machine,
     goal: Goal,
@@ -139,7 +152,7 @@ def satisfy(
         trial = motors[active]
         trial[:, : robot.joints] -= step
         moved = np.full_like(e, np.inf)
-        possible = robot.closes(trial, values)
+        possible = robot.can_close(trial, values)
         moved[possible] = error_of(part.take(possible), robot.motion(values, trial[possible]))
         better = np.einsum("ni,ni->n", moved, moved) < size
         rows = np.flatnonzero(active)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -66,14 +67,24 @@ class Dataset:
 
     def take(self, rows: IntArray) -> Dataset:
         """Some of the rows."""
-        fields = (
-            *("motors", "positions", "rotations", "sets", "planes", "fixture"),
-            *("pixels", "points", "covariances", "lines"),
-        )
-        chosen = {
-            field: array[rows] for field in fields if (array := getattr(self, field)) is not None
+        chosen: dict[str, Any] = {
+            field.name: value[rows]
+            for field in fields(self)
+            if isinstance(value := getattr(self, field.name), np.ndarray)
         }
         return replace(self, **chosen)
+
+    def line(self, row: int | np.integer[Any]) -> int:
+        """Where a row stands in its file, or its number."""
+        return int(row) + 1 if self.lines is None else int(self.lines[row])
+
+    def configurations(self) -> IntArray:
+        """Which rows were read in one configuration, (n,): pictures show many points at once."""
+        if self.pixels is None:
+            return np.arange(len(self))
+        if self.sets is not None:
+            return np.unique(self.sets, return_inverse=True)[1].ravel()
+        return np.unique(self.motors, axis=0, return_inverse=True)[1].ravel()
 
     def groups(self) -> IntArray:
         """What must stay together when rows are held out: the sets, or each row by itself.
@@ -86,3 +97,12 @@ class Dataset:
         if self.sets is None:
             return np.arange(len(self))
         return np.unique(self.sets, return_inverse=True)[1]
+
+
+def rows_by_count(labels: IntArray) -> list[IntArray]:
+    """Row numbers of equal labels, one matrix (groups, members) for each number of members."""
+    order = np.argsort(labels, kind="stable")
+    starts = np.flatnonzero(np.diff(labels[order])) + 1
+    members = np.split(order, starts)
+    counts = sorted({len(rows) for rows in members})
+    return [np.array([rows for rows in members if len(rows) == count]) for count in counts]

@@ -196,12 +196,15 @@ class FixtureProblem:
         turn = self.rotation(values)
         return touch_rows(touches.rotations, touches.positions, self._places, values, turn)
 
-    def found(self, values: FloatArray) -> dict[str, Any]:
+    def extras(self, values: FloatArray) -> dict[str, Any]:
         """Pointer and fixture, SI."""
         return {
             "pointer_m": values[:3].tolist(),
             "fixture": {
                 "position_m": values[3:6].tolist(),
                 "rotation": self.rotation(values).tolist(),
+                "rotation_vector_deg": np.degrees(
+                    rotations.log(self.rotation(values)[None])[0]
+                ).tolist(),
             },
         }

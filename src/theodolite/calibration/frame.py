@@ -11,11 +11,14 @@ from typing import ClassVar
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.calibration.configurations import observed_poses
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.method import Gauge
+from theodolite.calibration.method import Method, Start
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.open_loops import LoopProblem
+from theodolite.calibration.parallel import check_legs
+from theodolite.calibration.placement import placed_start
 from theodolite.errors import InputError
 from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import slices
@@ -38,11 +41,11 @@ class FrameProblem(GeometricProblem):
             if self.data.covariances is not None:
                 white = self._pose_whitener(bend, rows, motion)
             elif self.noise.moves:
-                white = self._whitener(motion, sigmas, _bent(motion.twist_basis_jacobian(), bend))
-            yield self._block(error, jacobian, white)
+                white = self._whitener(sigmas, _bent(motion.twist_basis_jacobian(), bend))
+            yield self._block(error, jacobian, white, rows)
 
-    def constrained(self) -> LoopProblem:
-        return LoopProblem(self, self._links)
+    def constrained(self) -> LoopProblem | None:
+        return LoopProblem.of(self, self._links)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)
@@ -86,12 +89,20 @@ def _bent(twists: FloatArray, bend: FloatArray) -> FloatArray:
     return bent
 
 
-class Frame:
+class Frame(Method):
     """Frame measure."""
 
     name: ClassVar[str] = "frame"
     title: ClassVar[str] = "frame measure"
-    gauge: ClassVar[Gauge] = Gauge.NONE
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("positions", "rotations")
+
+    def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:
+        if start is Start.AUTO:
+            check_legs(robot, data)
+        return placed_start(robot, data, self, start)
 
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
@@ -101,14 +112,7 @@ class Frame:
     def observe(
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
     ) -> Dataset:
-        motors = robot.random_motors(points, rng)
-        orientation, position = robot.poses(motors)
-        return Dataset(
-            motors,
-            positions=position[:, None],
-            targets=robot.target_names[:1],
-            rotations=orientation,
-        )
+        return observed_poses(robot, points, rng)
 
     def points_for(self, robot: Machine) -> int:
         return max(12, len(robot.parameters) // 2)

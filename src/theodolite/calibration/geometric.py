@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.open_loops import LoopProblem
@@ -53,6 +54,13 @@ class GeometricProblem:
         self._start = np.array([parameter.value for parameter in everything])
         self._motor_noise = noise.motors(robot.joint_types)
 
+    def with_noise(self, noise: Noise) -> Self:
+        """The same problem with other weights."""
+        changed = copy(self)
+        changed.noise = noise
+        changed._motor_noise = noise.motors(self.robot.joint_types)
+        return changed
+
     def full_values(self, values: FloatArray) -> FloatArray:
         """Values of all parameters, candidates and others."""
         full = self._start.copy()
@@ -63,20 +71,21 @@ class GeometricProblem:
         """The robot with the candidates at the given values."""
         return self.robot.with_values(self.full_values(values)[: len(self.robot.parameters)])
 
-    def found(self, values: FloatArray) -> dict[str, Any]:
+    def extras(self, values: FloatArray) -> dict[str, Any]:
         """Nothing but the robot, unless a method says otherwise."""
         return {}
 
-    def constrained(self) -> LoopProblem:
-        """The same with passive joints as unknowns of their own, for Lagrange multipliers."""
-        raise InputError(
-            "multipliers are for measured poses and positions",
-            allowed="the methods frame and position",
-        )
+    def constrained(self) -> LoopProblem | None:
+        """With passive joints as unknowns of their own, for Lagrange multipliers; or None."""
+        return None
 
     def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
         """The Jacobian itself decides, unless a method says otherwise."""
         return None
+
+    def error_rows(self) -> IntArray:
+        """The row of the data from which each of the ``errors`` comes."""
+        return np.arange(len(self.data))
 
     def _target_index(self, name: str) -> int:
         """Which of the robot's targets the data call by this name."""
@@ -94,9 +103,13 @@ class GeometricProblem:
         return self.robot.motion(full, motors, target)
 
     def _block(
-        self, error: FloatArray, jacobian: FloatArray, whitener: FloatArray | float
+        self,
+        error: FloatArray,
+        jacobian: FloatArray,
+        whitener: FloatArray | float,
+        rows: IntArray | slice,
     ) -> Block:
-        """A block from errors (n, width) and derivatives (n, width, candidates).
+        """A block from errors (n, width) and derivatives (n, width, candidates) of rows (n,).
 
         ``whitener`` is one number, (width,) or lower triangular (n, width, width).
         """
@@ -112,9 +125,11 @@ class GeometricProblem:
             scale = np.asarray(whitener)[..., None]
             np.multiply(J, scale, out=columns[:-1])
             np.multiply(e, scale, out=columns[-1])
-        return Block(columns.reshape(size + 1, width * n), width)
+        if isinstance(rows, slice):
+            rows = np.arange(rows.start, rows.stop)
+        return Block(columns.reshape(size + 1, width * n), width, rows)
 
-    def _whitener(self, motion: Tip, sigmas: FloatArray, derivative: FloatArray) -> FloatArray:
+    def _whitener(self, sigmas: FloatArray, derivative: FloatArray) -> FloatArray:
         """Inverse Cholesky factor of sensor noise plus joint noise seen through the robot."""
         if not self.noise.moves:
             return 1.0 / sigmas

@@ -27,9 +27,9 @@ from theodolite.calibration.configurations import (
     satisfy,
     within_limits,
 )
-from theodolite.calibration.data import Dataset
+from theodolite.calibration.data import Dataset, rows_by_count
 from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.method import Gauge
+from theodolite.calibration.method import Gauge, Method
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError, UnreachableError
 from theodolite.estimation.problem import Block
@@ -38,7 +38,7 @@ from theodolite.model import rotations
 from theodolite.model.machine import Machine, Tip
 
 #: Newton steps from recorded configurations to those that meet: they are millimetres apart.
-MEETING_STEPS = 5
+MEETING_STEPS = 12
 #: Two configurations are different when some joint differs by more (radians, metres).
 DIFFERENT = 0.05
 #: Random starts before a set is given up for another, and more for each configuration wanted.
@@ -66,12 +66,8 @@ class Sets:
 
 
 def sets_by_size(labels: IntArray) -> list[Sets]:
-    """The sets of a recording, grouped by how many configurations they have."""
-    order = np.argsort(labels, kind="stable")
-    starts = np.flatnonzero(np.diff(labels[order], prepend=labels[order[0]] - 1))
-    members = np.split(order, starts[1:])
-    sizes = sorted({len(rows) for rows in members if len(rows) > 1})
-    return [Sets(np.array([rows for rows in members if len(rows) == size])) for size in sizes]
+    """The sets of a recording, grouped by how many configurations they have; not single ones."""
+    return [Sets(rows) for rows in rows_by_count(labels) if rows.shape[1] > 1]
 
 
 class LinkProblem(GeometricProblem, ABC):
@@ -107,8 +103,9 @@ class LinkProblem(GeometricProblem, ABC):
                 meeting, whole = self._meeting(full, motors, motion, rows.shape)
                 error = self._differences(motion, *rows.shape)
                 jacobian = self._derivatives(self._motion(full, meeting), *rows.shape)
+                # Sets that cannot meet, at the edge of the workspace, tell nothing of the robot.
                 jacobian[:, :, ~whole] = 0.0
-                yield self._contrasts(error, jacobian, contrast, motion, rows.shape)
+                yield self._contrasts(error, jacobian, contrast, motion, rows)
 
     def _meeting(
         self, full: FloatArray, motors: FloatArray, motion: Tip, shape: tuple[int, int]
@@ -117,11 +114,7 @@ class LinkProblem(GeometricProblem, ABC):
         values = full[: len(self.robot.parameters)]
         goal = self._common_goal(motion, *shape)
         there, found = satisfy(self.robot, goal, motors, values=values, steps=MEETING_STEPS)
-        whole = np.asarray(found.reshape(shape).all(axis=1))
-        if not whole.any():
-            # None does: then the recorded configurations are the best there is.
-            return motors, np.ones_like(whole)
-        return there, whole
+        return there, np.asarray(found.reshape(shape).all(axis=1))
 
     def _contrasts(
         self,
@@ -129,7 +122,7 @@ class LinkProblem(GeometricProblem, ABC):
         jacobian: FloatArray,
         contrast: FloatArray,
         motion: Tip,
-        shape: tuple[int, int],
+        rows: IntArray,
     ) -> Block:
         """Whitened block of differences (sets, size - 1, width) and (p, width, sets, size - 1)."""
         sigmas = self._sigmas()
@@ -138,13 +131,16 @@ class LinkProblem(GeometricProblem, ABC):
             e = np.einsum("ci,siw->wsc", contrast, error) / sigmas[:, None, None]
             J = J @ contrast.T / sigmas[:, None, None]
             columns = np.concatenate([J.reshape(len(J), -1), e.reshape(1, -1)])
-            return Block(columns, self.width)
-        whitener = self._joint_whitener(motion, sigmas, shape)
+            # A contrast is of all configurations of its set; it is named by the first.
+            return Block(columns, self.width, np.repeat(rows[:, 0], rows.shape[1] - 1))
+        whitener = self._joint_whitener(motion, sigmas, (len(rows), rows.shape[1]))
         count, others = error.shape[:2]
         e = whitener @ error.reshape(count, others * self.width, 1)
         J = J.transpose(2, 3, 1, 0).reshape(count, others * self.width, len(self._columns))
-        rows = np.concatenate([whitener @ J, e], axis=2)
-        return Block(rows.reshape(-1, len(self._columns) + 1).T, 1)
+        white = np.concatenate([whitener @ J, e], axis=2)
+        # Component-major, as all blocks: all differences of a set are one observation.
+        columns = white.transpose(2, 1, 0).reshape(len(self._columns) + 1, -1)
+        return Block(columns, others * self.width, rows[:, 0])
 
     def _joint_whitener(
         self, motion: Tip, sigmas: FloatArray, shape: tuple[int, int]
@@ -170,6 +166,9 @@ class LinkProblem(GeometricProblem, ABC):
             for quantity, error in self._scatter(motion, *sets.rows.shape).items():
                 found.setdefault(quantity, []).append(error.ravel())
         return {quantity: np.concatenate(parts) for quantity, parts in found.items()}
+
+    def error_rows(self) -> IntArray:
+        return np.concatenate([sets.rows.ravel() for sets in self._sets])
 
     @abstractmethod
     def _sigmas(self) -> FloatArray: ...
@@ -284,10 +283,12 @@ class FrameLinkProblem(LinkProblem):
         }
 
 
-class _Link(ABC):
+class _Link(Method):
     """What the two link methods share: how sets of configurations are found."""
 
-    title: ClassVar[str]
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("sets",)
 
     def points_for(self, robot: Machine) -> int:
         return max(20, len(robot.parameters) // 2)

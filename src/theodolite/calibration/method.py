@@ -1,17 +1,27 @@
-"""A method: GECARO's three functions for one way of seeing a robot."""
+"""A method: GECARO's three functions for one way of seeing a robot, and what else it knows.
+
+A method says what columns it needs, where it starts, what it checks, and what it estimates besides
+the robot. Nobody asks for its name. A new one is a class like these and a line in the catalogue.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.noise import Noise
+from theodolite.errors import InputError
 from theodolite.estimation.problem import ConstrainedProblem, Problem
 from theodolite.model.machine import Machine
+
+#: A nominal robot further from what its measurements should share is another one: of its reach.
+ANOTHER_ROBOT = 0.1
 
 
 class Gauge(Enum):
@@ -22,40 +32,68 @@ class Gauge(Enum):
     SIMILARITY_AND_TOOL = "where the robot stands, how large it is and where its tool is"
 
 
+class Start(Enum):
+    """Where a calibration starts."""
+
+    #: From the nominal robot, placed by the data first if it stands elsewhere.
+    AUTO = "auto"
+    #: From the nominal robot as it is, whatever the data say.
+    NOMINAL = "nominal"
+    #: Place base and targets first.
+    LOCATE = "locate"
+
+
 class CalibrationProblem(Problem, Protocol):
     """A problem that can hand back the robot it has calibrated."""
 
-    def full_values(self, values: FloatArray) -> FloatArray: ...
+    @property
+    def robot(self) -> Machine: ...
 
     @property
     def noise(self) -> Noise:
         """What its weights come from."""
         ...
 
-    def constrained(self) -> ConstrainedProblem:
-        """With passive joints as unknowns of their own."""
+    def with_noise(self, noise: Noise) -> CalibrationProblem:
+        """The same problem with other weights."""
+        ...
+
+    def constrained(self) -> ConstrainedProblem | None:
+        """With passive joints as unknowns of their own; None where there are none."""
         ...
 
     def calibrated(self, values: FloatArray) -> Machine: ...
 
-    def found(self, values: FloatArray) -> dict[str, Any]:
-        """What was found besides the robot, in words and SI."""
+    def error_rows(self) -> IntArray:
+        """The row of the data from which each of the ``errors`` comes."""
+        ...
+
+    def extras(self, values: FloatArray) -> dict[str, Any]:
+        """What was identified besides the robot, in words and SI."""
         ...
 
 
-class Method(Protocol):
+class Method(ABC):
     """One way of seeing a robot."""
 
     name: ClassVar[str]
     title: ClassVar[str]
-    gauge: ClassVar[Gauge]
+    gauge: ClassVar[Gauge] = Gauge.NONE
+    #: Options of its own, by the names that its class takes.
+    options: ClassVar[frozenset[str]] = frozenset()
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Fields of the data without which the method can do nothing."""
+        return ()
+
+    @abstractmethod
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> CalibrationProblem:
         """The least-squares problem that the data pose about the robot."""
-        ...
 
+    @abstractmethod
     def observe(
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 4
     ) -> Dataset:
@@ -63,8 +101,51 @@ class Method(Protocol):
 
         ``points`` counts measurements; for link methods, sets of ``per_set`` configurations.
         """
-        ...
 
+    @abstractmethod
     def points_for(self, robot: Machine) -> int:
         """How many random points show everything that can be identified."""
-        ...
+
+    def check(self, robot: Machine, data: Dataset) -> None:
+        """Refuse data that cannot be of this robot. Further checks are the method's own."""
+        error = rms_error(self, robot, data)
+        if error > ANOTHER_ROBOT * robot.reach() > 0.0:
+            raise InputError(
+                f"the nominal '{robot.name}' is {1e3 * error:.0f} mm (rms) from what these "
+                "configurations should share",
+                where=data.name,
+                remedy="Check the sets or the plane, and that the file is of this robot; or start "
+                "from nominal regardless",
+            )
+
+    def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:
+        """The robot to start from, and whether its base and targets had to be placed."""
+        if start is Start.LOCATE:
+            raise InputError(
+                "only measured positions can locate a robot",
+                where=data.name,
+                allowed="the methods position and frame",
+            )
+        if start is Start.AUTO:
+            self.check(robot, data)
+        return robot, False
+
+    def with_extras(self, extras: Mapping[str, Any]) -> Method:
+        """The method once it knows what was identified besides the robot."""
+        return self
+
+
+def rms_error(method: Method, robot: Machine, data: Dataset) -> float:
+    """Root mean square of the robot's position errors on data; 0 where there are none.
+
+    Only of configurations in which the nominal robot can be: its loops may not close in all.
+    """
+    possible = robot.can_close(data.motors)
+    if not possible.all():
+        data = data.take(np.flatnonzero(possible))
+    if not len(data):
+        return 0.0
+    problem = method.problem(robot, data, noise=Noise.guess(robot.reach()))
+    errors = problem.errors(np.array([p.value for p in problem.parameters]))
+    distances = errors.get("position", np.zeros(1))
+    return float(np.sqrt(np.mean(distances**2))) if len(distances) else 0.0

@@ -11,6 +11,10 @@ from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.model.conventions import Joint
 
+#: Noise of an ordinary sensor: parts of the reach, radians. Only ratios count; residuals set the
+#: scale.
+GUESS = 1e-4
+
 
 @dataclass(frozen=True)
 class Noise:
@@ -31,6 +35,11 @@ class Noise:
     pixel: float = 0.1
     #: Are these known, or only their ratio? If not, the residuals set the scale.
     known: bool = False
+
+    @staticmethod
+    def guess(reach: float) -> Noise:
+        """Where nothing is known: alike in parts of the reach and in radians."""
+        return Noise(position=GUESS * (reach or 1.0), orientation=GUESS)
 
     def __post_init__(self) -> None:
         for name in ("position", "orientation", "joint", "slide", "pixel"):

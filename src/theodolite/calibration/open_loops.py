@@ -30,19 +30,23 @@ if TYPE_CHECKING:
 class LoopProblem:
     """Errors and gaps of a mechanism at any position of its passive joints."""
 
-    def __init__(self, problem: GeometricProblem, candidates: IntArray) -> None:
-        if not isinstance(problem.robot, Mechanism) or not problem.robot.passive:
-            raise InputError(
-                f"robot '{problem.robot.name}' has no passive joints, so there is nothing to hold "
-                "by multipliers"
-            )
-        if problem.noise.moves:
-            raise InputError(
-                "joint noise acts through the closed loops", remedy="Leave out the multipliers"
-            )
+    @staticmethod
+    def of(problem: GeometricProblem, candidates: IntArray) -> LoopProblem | None:
+        """The same problem with open loops; None where no loops or no passive joints are.
+
+        Joint noise acts through closed loops, so it cannot be had here either.
+        """
+        machine = problem.robot
+        if not isinstance(machine, Mechanism) or not machine.passive or problem.noise.moves:
+            return None
+        return LoopProblem(machine, problem, candidates)
+
+    def __init__(
+        self, mechanism: Mechanism, problem: GeometricProblem, candidates: IntArray
+    ) -> None:
         if problem.data.positions is None:
             raise InputError("the data hold no positions", where=problem.data.name)
-        self.mechanism = problem.robot
+        self.mechanism = mechanism
         self.parameters: tuple[Parameter, ...] = problem.parameters
         self.priorities = problem.priorities
         self._problem, self._columns = problem, candidates

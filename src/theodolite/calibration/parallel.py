@@ -19,15 +19,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.assembly import name_lines
+from theodolite.calibration.configurations import observed_poses
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.frame import Frame
 from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.method import Gauge
+from theodolite.calibration.method import Method
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.platform import Platform
 from theodolite.errors import InfeasibleError, InputError
@@ -38,6 +39,12 @@ from theodolite.model import closing
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import NONE, Mechanism
 
+#: Legs that are off by more than this part of their length in the median are of another robot.
+FOREIGN = 0.08
+#: A pose that fits its joints this many times worse than usual, and by more than this part of a
+#: leg's length, does not belong to them.
+MISMATCHED = 10.0
+MISMATCHED_PART = 0.025
 #: Poses at which it is decided what is identifiable; more would only repeat them.
 STRUCTURE_POSES = 400
 
@@ -105,7 +112,7 @@ class ParallelProblem(GeometricProblem, ABC):
         full = self.full_values(values)
         chosen = spread(len(self.data), STRUCTURE_POSES)
         data = self.data.take(chosen)
-        possible = np.flatnonzero(self.mechanism.closes(self._configurations(chosen), full))
+        possible = np.flatnonzero(self.mechanism.can_close(self._configurations(chosen), full))
         motors = self._configurations(chosen)[possible]
         if not len(motors):
             yield from (block.jacobian for block in self.blocks(values))
@@ -160,7 +167,7 @@ class ParallelProblem(GeometricProblem, ABC):
                 white = np.linalg.inv(np.linalg.cholesky(covariance))
             except np.linalg.LinAlgError as degenerate:
                 raise InfeasibleError("legs move freely at a measured pose") from degenerate
-            yield self._block(error, jacobian, white)
+            yield self._block(error, jacobian, white, rows)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         """By how much the joints would have to move to agree with the poses."""
@@ -179,9 +186,6 @@ class ParallelProblem(GeometricProblem, ABC):
         for index, kind in enumerate(self.mechanism.joint_types):
             kinds.setdefault("joint angle" if kind == 0 else "joint stroke", []).append(index)
         return kinds
-
-    def found(self, values: FloatArray) -> dict[str, Any]:
-        return {}
 
 
 class ImplicitProblem(ParallelProblem):
@@ -226,23 +230,6 @@ class InverseProblem(ParallelProblem):
         return inverse_joints(self.mechanism, values, coordinates, self._measured(rows))
 
 
-def misfit(robot: Mechanism, data: Dataset) -> FloatArray:
-    """By how much legs would have to be longer for joints and poses to agree, (n,), metres.
-
-    Of the nominal robot, as part of the legs' own length: small where nothing is wrong.
-    """
-    problem = ImplicitProblem(robot, data, Noise())
-    full = problem.full_values(np.array([p.value for p in problem.parameters]))
-    active, passive = (part[None] for part in robot.home)
-    legs = robot.leg_lengths(np.concatenate([active, passive], axis=1))[0]
-    found = []
-    for rows in slices(len(data)):
-        both = np.concatenate([problem._measured(rows), problem.placed(full, rows)], axis=1)
-        gap = robot.gap(full[: len(robot.parameters)], both, columns=NONE).gap
-        found.append(np.abs(gap / legs).max(axis=1))
-    return np.concatenate(found)
-
-
 def inverse_joints(
     mechanism: Mechanism, values: FloatArray, coordinates: FloatArray, guess: FloatArray
 ) -> FloatArray:
@@ -263,16 +250,20 @@ def inverse_joints(
     return joints
 
 
-class _Parallel(ABC):
+class _Parallel(Method):
     """What both methods share; points are those of the frame measure."""
 
-    name: ClassVar[str]
-    gauge: ClassVar[Gauge] = Gauge.NONE
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("positions",)
+
+    def check(self, robot: Machine, data: Dataset) -> None:
+        check_legs(robot, data)
 
     def observe(
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
     ) -> Dataset:
-        return Frame().observe(robot, points, rng)
+        return observed_poses(robot, points, rng)
 
     def points_for(self, robot: Machine) -> int:
         return max(12, len(robot.parameters) // 2)
@@ -300,3 +291,46 @@ class Inverse(_Parallel):
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> InverseProblem:
         return InverseProblem(robot, data, noise, gains=gains)
+
+
+def check_legs(robot: Machine, data: Dataset) -> None:
+    """Refuse poses that do not belong to their joints: out of reach, mixed up, another assembly."""
+    platform = Platform.of(robot)
+    if platform is None or data.positions is None or not len(data):
+        return
+    off = _misfit(platform.mechanism, data)
+    usual = float(np.median(off))
+    if usual > FOREIGN:
+        raise InputError(
+            f"with the nominal '{robot.name}' legs would have to be {100 * usual:.0f} % longer or "
+            "shorter (median) for joints and poses to agree",
+            where=data.name,
+            remedy="Check units, the order of the joints and where the robot file puts sensor and "
+            "target; or start from nominal regardless",
+        )
+    wrong = np.flatnonzero(off > np.maximum(MISMATCHED * usual, MISMATCHED_PART))
+    if len(wrong):
+        lines = [data.line(row) for row in wrong]
+        raise InputError(
+            f"{name_lines(lines)}: joints and pose do not belong together: legs would have to be "
+            f"{100 * off[wrong[0]]:.0f} % longer or shorter, where {100 * usual:.1f} % is usual",
+            where=data.name,
+            remedy="The pose is out of reach, of another assembly or of another row: leave it out",
+        )
+
+
+def _misfit(robot: Mechanism, data: Dataset) -> FloatArray:
+    """By how much legs would have to be longer for joints and poses to agree, (n,), metres.
+
+    Of the nominal robot, as part of the legs' own length: small where nothing is wrong.
+    """
+    problem = ImplicitProblem(robot, data, Noise.guess(robot.reach()))
+    full = problem.full_values(np.array([p.value for p in problem.parameters]))
+    active, passive = (part[None] for part in robot.home)
+    legs = robot.leg_lengths(np.concatenate([active, passive], axis=1))[0]
+    found = []
+    for rows in slices(len(data)):
+        both = np.concatenate([problem._measured(rows), problem.placed(full, rows)], axis=1)
+        gap = robot.gap(full[: len(robot.parameters)], both, columns=NONE).gap
+        found.append(np.abs(gap / legs).max(axis=1))
+    return np.concatenate(found)

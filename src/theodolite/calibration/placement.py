@@ -17,10 +17,18 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.calibration.data import Dataset
+from theodolite.calibration.method import Method, Start, rms_error
+from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError
+from theodolite.estimation.solver import Change, solve
 from theodolite.model.conventions import Convention, Joint, Row
+from theodolite.model.machine import Machine
+from theodolite.model.parameters import external
 from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.robot import Robot, Target
+
+#: Nominal errors beyond this part of the reach mean that base or tool are elsewhere.
+ELSEWHERE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +47,7 @@ class Placement:
         return self.scale * tips @ self.rotation.T + self.translation
 
 
-def place(
+def solve_placement(
     rotations: FloatArray,
     positions: FloatArray,
     measured: FloatArray,
@@ -74,7 +82,44 @@ def place(
     return Placement(turn.T, translation, scale, points)
 
 
-def located(robot: Robot, data: Dataset) -> Robot:
+def place(robot: Machine, data: Dataset, method: Method) -> Machine:
+    """The robot with nominal links, its base, tool and targets fitted to the data.
+
+    A serial robot can be found from nothing where positions were measured; otherwise the fit starts
+    from where the robot file puts it.
+    """
+    if isinstance(robot, Robot) and data.positions is not None:
+        robot = locate(robot, data)
+    # What places base and tool counts, whatever the user said.
+    names = [parameter.name for parameter in robot.parameters if parameter.external]
+    free = robot.with_priorities(dict.fromkeys(names, 2))
+    problem = method.problem(free, data, noise=Noise.guess(robot.reach()))
+    fitted = solve(problem, free=external(problem.parameters), change=Change.ALL)
+    return robot.with_values(problem.calibrated(fitted.values).values)
+
+
+def placed_start(
+    robot: Machine, data: Dataset, method: Method, start: Start
+) -> tuple[Machine, bool]:
+    """Where a calibration from measured positions starts, and whether it was placed by them."""
+    far = ELSEWHERE * robot.reach() or float("inf")
+    known = all(name in robot.target_names for name in data.targets)
+    if start is Start.NOMINAL or (
+        start is Start.AUTO and known and rms_error(method, robot, data) <= far
+    ):
+        return robot, False
+    placed = place(robot, data, method)
+    error = rms_error(method, placed, data)
+    if error > far:
+        raise InputError(
+            f"wherever '{robot.name}' stands, these positions are {1e3 * error:.0f} mm off (rms)",
+            where=data.name,
+            remedy="The file may be of another robot, or its joints in another order or unit",
+        )
+    return placed, True
+
+
+def locate(robot: Robot, data: Dataset) -> Robot:
     """The robot with its base, and targets it does not know yet, placed by the data.
 
     The base becomes a pose row, which can be anywhere; the robot's own links stay nominal.
@@ -92,7 +137,7 @@ def located(robot: Robot, data: Dataset) -> Robot:
         point = np.array(known[name].position) if name else np.zeros(3)
         positions = positions + frame.rotation @ point
     measured = data.positions if unknown else data.positions[:, :1]
-    placement = place(frame.rotation, positions, measured, find_targets=unknown)
+    placement = solve_placement(frame.rotation, positions, measured, find_targets=unknown)
     base = Row(Convention.POSE, Joint.FIXED, nominal=_pose(placement))
     targets = robot.targets
     if unknown:
@@ -109,7 +154,7 @@ def _renamed(robot: Robot, placed: Robot) -> dict[str, int]:
     first = robot.joint_rows[0] + robot.first_number
     before = [p.name for p in robot.parameters if p.frame >= first]
     after = [p.name for p in placed.parameters if p.frame >= 1]
-    names = dict(zip(before, after, strict=False))
+    names = dict(zip(before, after, strict=False))  # targets may be new
     return {names[name]: value for name, value in robot.priorities.items() if name in names}
 
 

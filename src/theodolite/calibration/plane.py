@@ -25,7 +25,7 @@ from theodolite.calibration.configurations import (
 )
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.method import Gauge
+from theodolite.calibration.method import Gauge, Method
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError, UnreachableError
 from theodolite.estimation.problem import Block
@@ -87,7 +87,7 @@ class _PlaneProblem(GeometricProblem, ABC):
             )
             touching = np.where(found[:, None], there, motors)
             error = _distance(self._motion(full, motors), here)[:, None]
-            yield self._linearized(error, self._motion(full, touching), full, here)
+            yield self._linearized(error, self._motion(full, touching), full, here, rows)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)
@@ -99,7 +99,7 @@ class _PlaneProblem(GeometricProblem, ABC):
         return {"position": np.concatenate(distances)}
 
     def _linearized(
-        self, error: FloatArray, motion: Tip, full: FloatArray, planes: FloatArray
+        self, error: FloatArray, motion: Tip, full: FloatArray, planes: FloatArray, rows: slice
     ) -> Block:
         normals = planes[:, :3]
         along = np.einsum("nip,ni->pn", motion.position_jacobian(self._links), normals)
@@ -108,8 +108,8 @@ class _PlaneProblem(GeometricProblem, ABC):
         if self.noise.moves:
             by_basis = np.einsum("nib,ni->nb", motion.position_basis_jacobian(), normals)
             sigmas = np.array([self.noise.position])
-            white = self._whitener(motion, sigmas, by_basis[:, None])
-        return self._block(error, jacobian[:, None].transpose(2, 1, 0), white)
+            white = self._whitener(sigmas, by_basis[:, None])
+        return self._block(error, jacobian[:, None].transpose(2, 1, 0), white, rows)
 
     @abstractmethod
     def _planes(self, full: FloatArray) -> FloatArray:
@@ -166,7 +166,7 @@ class UnknownPlaneProblem(_PlaneProblem):
             for parameter, priority in zip(self.parameters, self.priorities, strict=True)
         )
 
-    def found(self, values: FloatArray) -> dict[str, Any]:
+    def extras(self, values: FloatArray) -> dict[str, Any]:
         """The plane: unit normal, distance, and GECARO's a, b, c where they exist."""
         form = PlaneForm(self.form.origin, self.full_values(values)[-3:])
         unit = form.unit()
@@ -195,9 +195,10 @@ class UnknownPlaneProblem(_PlaneProblem):
 
 
 @dataclass(frozen=True)
-class _Plane:
+class _Plane(Method):
     """What the two plane methods share: points in a plane, unit normal and distance (4,)."""
 
+    options: ClassVar[frozenset[str]] = frozenset({"plane"})
     plane: FloatArray | None = None
 
     def points_for(self, robot: Machine) -> int:
@@ -243,6 +244,10 @@ class PlaneKnown(_Plane):
     name: ClassVar[str] = "plane-known"
     title: ClassVar[str] = "plane link, known plane"
     gauge: ClassVar[Gauge] = Gauge.SIMILARITY
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("planes",) if self.plane is None else ()
 
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False

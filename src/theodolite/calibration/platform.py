@@ -10,8 +10,9 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.model import closing
-from theodolite.model.bodies import WORLD
+from theodolite.model.bodies import WORLD, Body, BodyElement
 from theodolite.model.chain import Chain
+from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.rotations import left_inverse, log
 from theodolite.model.twists import skews
@@ -31,29 +32,21 @@ class Platform:
     """Which coordinates a platform has, and where a measured pose puts it."""
 
     def __init__(self, mechanism: Mechanism) -> None:
+        refusal = _refusal(mechanism)
+        if refusal is not None:
+            raise refusal
         self.mechanism = mechanism
-        names = [joint.name for joint in mechanism.passive]
-        way = [
-            (body, element)
-            for body in mechanism.path(WORLD, mechanism.tool)
-            for element in body.elements
-            if element.joint in names
-        ]
-        coordinates = [element.joint for _, element in way]
-        if sorted(map(str, coordinates)) != sorted(names):
-            raise InputError(
-                f"'{mechanism.name}' has passive joints that are no coordinates of its platform",
-                remedy="Model the legs by rods and points, or use the methods frame and position",
-            )
-        if mechanism.equations != mechanism.joints or mechanism.joints != len(names):
-            raise InputError(
-                f"'{mechanism.name}' has {mechanism.joints} measured joints, {len(names)} platform "
-                f"coordinates and {mechanism.equations} closure equations",
-                allowed="as many of each: one closure for each leg",
-            )
+        way = _coordinates(mechanism)
         #: The body that the coordinates move last, and the components it can move in.
         self.body = way[-1][0].name
         self.rows = tuple(sorted(3 * element.rotation + element.axis for _, element in way))
+
+    @staticmethod
+    def of(machine: Machine) -> Platform | None:
+        """The platform of a parallel robot; None of other machines."""
+        if not isinstance(machine, Mechanism) or _refusal(machine) is not None:
+            return None
+        return Platform(machine)
 
     @cached_property
     def _to_platform(self) -> Chain:
@@ -139,3 +132,31 @@ class Platform:
             return closing.Gap(seen.gap, seen.by_values, seen.by_values, seen.by_platform)
 
         return closing.close(gap_at, given, guess)[0]
+
+
+def _coordinates(mechanism: Mechanism) -> list[tuple[Body, BodyElement]]:
+    """The passive elements on the way to the tool, each with its body."""
+    names = {joint.name for joint in mechanism.passive}
+    return [
+        (body, element)
+        for body in mechanism.path(WORLD, mechanism.tool)
+        for element in body.elements
+        if element.joint in names
+    ]
+
+
+def _refusal(mechanism: Mechanism) -> InputError | None:
+    """Why a mechanism is no parallel robot with one closure per leg; None if it is one."""
+    names = [joint.name for joint in mechanism.passive]
+    if sorted(str(element.joint) for _, element in _coordinates(mechanism)) != sorted(names):
+        return InputError(
+            f"'{mechanism.name}' has passive joints that are no coordinates of its platform",
+            remedy="Model the legs by rods and points, or use the methods frame and position",
+        )
+    if mechanism.equations != mechanism.joints or mechanism.joints != len(names):
+        return InputError(
+            f"'{mechanism.name}' has {mechanism.joints} measured joints, {len(names)} platform "
+            f"coordinates and {mechanism.equations} closure equations",
+            allowed="as many of each: one closure for each leg",
+        )
+    return None

@@ -19,12 +19,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from theodolite.arrays import BoolArray, FloatArray
+from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.configurations import satisfy, within_limits
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.fixture import FixtureProblem, Touches, touch_rows
 from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.method import Gauge
+from theodolite.calibration.method import Method
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError, UnreachableError
 from theodolite.estimation.problem import Block
@@ -91,8 +91,9 @@ class PointSensorProblem(GeometricProblem):
             jacobian = np.zeros((len(motion.position), 3, len(self._columns)))
             jacobian[:, :, : len(self._links)] = motion.position_jacobian(self._links)
             if self.noise.moves:
-                white = self._whitener(motion, sigmas, motion.position_basis_jacobian())
-            yield self._block(self._read_error(motion, rows), jacobian, white)
+                white = self._whitener(sigmas, motion.position_basis_jacobian())
+            error = self._read_error(motion, rows)
+            yield self._block(error, jacobian, white, self._read[rows])
         for rows in slices(len(self._touched)):
             motion = self._motion(full, self.data.motors[self._touched[rows]])
             error, by_fixture, arm = self._touch_rows(motion, full, rows)
@@ -102,8 +103,8 @@ class PointSensorProblem(GeometricProblem):
             jacobian[:, :, len(self._links) :] = by_fixture[:, :, candidates]
             if self.noise.moves:
                 by_basis = _at_arm(motion.twist_basis_jacobian(), arm)
-                white = self._whitener(motion, sigmas, by_basis)
-            yield self._block(error, jacobian, white)
+                white = self._whitener(sigmas, by_basis)
+            yield self._block(error, jacobian, white, self._touched[rows])
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)
@@ -119,10 +120,13 @@ class PointSensorProblem(GeometricProblem):
             found.append(np.linalg.norm(self._touch_rows(motion, full, rows)[0], axis=1))
         return {"position": np.concatenate(found)}
 
-    def found(self, values: FloatArray) -> dict[str, Any]:
+    def extras(self, values: FloatArray) -> dict[str, Any]:
         if self._fixture is None:
             return {}
-        return self._fixture.found(self.full_values(values)[len(self.robot.parameters) :])
+        return self._fixture.extras(self.full_values(values)[len(self.robot.parameters) :])
+
+    def error_rows(self) -> IntArray:
+        return np.concatenate([self._read, self._touched])
 
     def _read_error(self, motion: Tip, rows: slice) -> FloatArray:
         assert self.data.positions is not None
@@ -192,12 +196,15 @@ class TouchGoal:
         return TouchGoal(self.points[rows], self.places[rows])
 
 
-class PointSensor:
+class PointSensor(Method):
     """Single-point sensor with an orientation fixture."""
 
     name: ClassVar[str] = "point-sensor"
     title: ClassVar[str] = "single-point sensor with an orientation fixture"
-    gauge: ClassVar[Gauge] = Gauge.NONE
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("fixture",)
 
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False

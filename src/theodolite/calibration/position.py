@@ -10,15 +10,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.method import Gauge
+from theodolite.calibration.method import Method, Start
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.open_loops import LoopProblem
+from theodolite.calibration.placement import placed_start
 from theodolite.errors import InputError
 from theodolite.estimation.problem import Block
-from theodolite.estimation.slicing import slices
+from theodolite.estimation.slicing import BLOCK, slices
 from theodolite.model.machine import Machine
 
 
@@ -27,19 +28,39 @@ class PositionProblem(GeometricProblem):
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         full = self.full_values(values)
-        sigmas = np.full(3, self.noise.position)
+        if self.noise.moves:
+            yield from self._together(full)
+            return
         for target, measured in self._targets():
             for rows in slices(len(self.data)):
                 motion = self._motion(full, self.data.motors[rows], target)
-                white: FloatArray | float = 1.0 / self.noise.position
-                if self.noise.moves:
-                    white = self._whitener(motion, sigmas, motion.position_basis_jacobian())
                 yield self._block(
-                    motion.position - measured[rows], motion.position_jacobian(self._links), white
+                    motion.position - measured[rows],
+                    motion.position_jacobian(self._links),
+                    1.0 / self.noise.position,
+                    rows,
                 )
 
-    def constrained(self) -> LoopProblem:
-        return LoopProblem(self, self._links)
+    def _together(self, full: FloatArray) -> Iterator[Block]:
+        """All targets of a configuration at once: they share the error of its joints."""
+        targets = list(self._targets())
+        sigmas = np.full(3 * len(targets), self.noise.position)
+        for rows in slices(len(self.data), max(1, BLOCK // len(targets))):
+            motors = self.data.motors[rows]
+            motions = [self._motion(full, motors, target) for target, _ in targets]
+            error = [
+                motion.position - measured[rows]
+                for motion, (_, measured) in zip(motions, targets, strict=True)
+            ]
+            jacobian = [motion.position_jacobian(self._links) for motion in motions]
+            by_basis = [motion.position_basis_jacobian() for motion in motions]
+            white = self._whitener(sigmas, np.concatenate(by_basis, axis=1))
+            yield self._block(
+                np.concatenate(error, axis=1), np.concatenate(jacobian, axis=1), white, rows
+            )
+
+    def constrained(self) -> LoopProblem | None:
+        return LoopProblem.of(self, self._links)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)
@@ -52,6 +73,9 @@ class PositionProblem(GeometricProblem):
         ]
         return {"position": np.concatenate(distances)}
 
+    def error_rows(self) -> IntArray:
+        return np.tile(np.arange(len(self.data)), len(self.data.targets))
+
     def _targets(self) -> Iterator[tuple[int, FloatArray]]:
         """The robot's index and the measurements of each target in the data."""
         if self.data.positions is None:
@@ -60,12 +84,18 @@ class PositionProblem(GeometricProblem):
             yield self._target_index(name), self.data.positions[:, number]
 
 
-class Position:
+class Position(Method):
     """Position measure."""
 
     name: ClassVar[str] = "position"
     title: ClassVar[str] = "position measure"
-    gauge: ClassVar[Gauge] = Gauge.NONE
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("positions",)
+
+    def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:
+        return placed_start(robot, data, self, start)
 
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.estimation.identifiability import Identifiability
+from theodolite.estimation.outliers import FALSE_ALARMS, Outliers
 from theodolite.estimation.solver import Iteration, Status
 from theodolite.estimation.statistics import Statistics
 from theodolite.model.machine import Machine
@@ -17,6 +18,21 @@ from theodolite.model.parameters import Group, Unit
 
 #: Errors below this are rounding, metres and radians.
 NEGLIGIBLE_ERROR = 1e-10
+#: A parameter whose standard error is above this part of its tolerance is hardly determined.
+WEAK = 0.5
+#: Residuals this many times the stated noise, or this part of the reach, are not noise.
+ABOVE_KNOWN_NOISE = 2.0
+ABOVE_ANY_NOISE = 2e-3
+#: An outlier of this many standard deviations is a wrong measurement; smaller ones may come from
+#: errors that the model lacks. And how many are named.
+GROSS = 10.0
+NAMED = 8
+#: Level of the test whether the nominal robot shows any error at all.
+ACCURATE = 0.05
+#: How much more the base parameters alone may leave: squares in units of the noise for each, and
+#: the ratio of the residuals.
+BEYOND_ALL = 4.0
+BEYOND_RATIO = 1.02
 #: A length that changes by more than this part of the reach, or an angle by more than this many
 #: radians, means that the data are of another robot or of another kind than was said.
 IMPLAUSIBLE_LENGTH = 0.1
@@ -35,6 +51,20 @@ class Estimate:
     #: Half-width of the 95 % interval.
     interval: float | None
     unit: Unit
+    #: Standard deviation before the measurements, of all that it stands for.
+    tolerance: float = np.inf
+    #: Parameters that are regrouped into it, and by which factors.
+    stands_for: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def symbol(self) -> str:
+        """The name, with a star where it stands for others as well."""
+        return f"{self.name}*" if self.stands_for else self.name
+
+    @property
+    def weak(self) -> bool:
+        """Do the data hardly determine it, so that its interval comes from its tolerance?"""
+        return self.stderr is not None and self.stderr > WEAK * self.tolerance
 
 
 @dataclass(frozen=True)
@@ -78,6 +108,24 @@ class HeldOut:
         )
 
 
+@dataclass(frozen=True)
+class Tried:
+    """A model that was tried: its held-out error relative to the smallest model's."""
+
+    name: str
+    error: float
+    #: Standard error over the parts that were held out in turn.
+    scatter: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice between models by cross-validation."""
+
+    chosen: str
+    tried: tuple[Tried, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """What was identified, how sure it is, and what it is worth."""
@@ -89,6 +137,8 @@ class Result:
     estimates: tuple[Estimate, ...]
     identifiability: Identifiability
     statistics: Statistics
+    #: Names of the parameters in the order of the covariance.
+    order: tuple[str, ...]
     trace: tuple[Iteration, ...]
     rows: int
     before: Errors
@@ -96,10 +146,27 @@ class Result:
     held_out: HeldOut | None
     #: Size of every observation's error after the fit, by quantity, SI.
     residuals: Mapping[str, FloatArray]
+    #: The row of the data from which each of them comes.
+    residual_rows: IntArray
+    #: Rows that do not fit the rest.
+    outliers: Outliers
+    #: Where each row stands in its file.
+    lines: IntArray | None
+    noise_known: bool
+    #: Sum of whitened squares after the fit, with all parameters free, and with nominal links.
+    cost: float
+    cost_of_all: float | None
+    cost_of_nominal: float
     #: How many parameters the method determines, given any data it wants; None if unknown.
     expected_rank: int | None = None
-    #: What the method found besides the robot, such as the plane.
-    found: Mapping[str, Any] = field(default_factory=dict)
+    #: Joints that never moved.
+    still: tuple[str, ...] = ()
+    #: What the method identified besides the robot, such as the plane.
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    #: Were base and targets placed by the data before the fit?
+    placed: bool = False
+    #: How it was decided whether to identify transmission gains.
+    gains: Choice | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -115,28 +182,123 @@ class Result:
         """Converged, well determined, plausible, and better than nominal on unseen data."""
         return self.status.good and not self.doubts()
 
+    @property
+    def already_accurate(self) -> bool:
+        """Do the measurements show no error of the nominal robot, by an F test at 5 %?"""
+        from scipy.special import fdtrc
+
+        degrees = self.statistics.degrees_of_freedom
+        known = self.identifiability
+        gained = sum(not known.parameters[index].external for index in known.base)
+        if degrees < 1 or gained < 1 or self.cost <= 0.0:
+            return False
+        noise = 1.0 if self.noise_known else self.cost / degrees
+        ratio = max(self.cost_of_nominal - self.cost, 0.0) / gained / noise
+        return bool(fdtrc(gained, degrees, ratio) > ACCURATE)
+
     def doubts(self) -> list[str]:
         """In words, every reason not to trust a result that has converged."""
-        found = []
+        return [sentence for sentence in self._doubts() if sentence]
+
+    def _doubts(self) -> Iterator[str]:
         seen = self.identifiability.clear_rank
-        if self.expected_rank is not None and seen < self.expected_rank:
-            found.append(
-                f"The data determine only {seen} of {self.expected_rank} parameters: they are "
-                "not exciting enough. See: theodolite identifiable --data"
+        if self.expected_rank is not None and seen < self.expected_rank and not self.still:
+            yield (
+                f"The data determine only {seen} of {self.expected_rank} parameters: the "
+                "configurations are too alike. See: theodolite identifiable --data"
             )
         if self.statistics.degrees_of_freedom < 1:
-            found.append("There are no more equations than parameters, so nothing checks the fit.")
+            yield "There are no more equations than parameters, so nothing checks the fit."
         changed = self._implausible()
         if changed:
-            found.append(
+            yield (
                 f"{', '.join(changed)} changed more than any error of a real robot: the data may "
                 "be of another robot, or the plane or the sets not what they should be."
             )
-        if self.held_out is not None and not self.held_out.better:
+        yield self._far_above_noise()
+        yield self._gross_outliers()
+        yield self._not_what_all_reach()
+        if self.held_out is not None and not self.held_out.better and not self.already_accurate:
+            yield "The calibrated robot is not better than the nominal one on held-out data."
+
+    def notes(self) -> list[str]:
+        """In words, what is worth knowing about a result that can be trusted."""
+        found = []
+        if self.already_accurate:
             found.append(
-                "The calibrated robot is not better than the nominal one on held-out data."
+                "The measurements show no error of the nominal robot: it is as accurate as they "
+                "can tell."
             )
+        if self.still:
+            found.append(
+                f"{', '.join(self.still)} never moved, so what depends on it stays as it was."
+            )
+        weak = [estimate.symbol for estimate in self.estimates if estimate.weak]
+        if weak:
+            found.append(
+                f"The data hardly determine {', '.join(weak)}: the intervals there come from the "
+                "tolerances."
+            )
+        if len(self.outliers.rows) and not self._gross_outliers():
+            found.append(f"{self._named_outliers()} fit worse than chance allows.")
         return found
+
+    def _far_above_noise(self) -> str:
+        """Residuals that no noise explains."""
+        if self.noise_known:
+            if self.statistics.sigma > ABOVE_KNOWN_NOISE:
+                return (
+                    f"The residuals are {self.statistics.sigma:.1f} times the stated noise: the "
+                    "model lacks something, or the noise is larger than stated."
+                )
+            return ""
+        left = self.after.get("position")
+        reach = self.nominal.reach()
+        if left is not None and reach and left.rms > ABOVE_ANY_NOISE * reach:
+            return (
+                f"{1e3 * left.rms:.3g} mm (rms) are left, far above the noise of a working sensor: "
+                "the model lacks something, or the data are not what they should be."
+            )
+        return ""
+
+    def _gross_outliers(self) -> str:
+        if self.outliers.sizes.max(initial=0.0) < GROSS:
+            return ""
+        return (
+            f"{self._named_outliers()} do not fit the rest (leave-one-out test, "
+            f"{100 * FALSE_ALARMS:.0f} % false alarms). Check them, leave them out, or use a "
+            "robust loss: huber or cauchy."
+        )
+
+    @property
+    def outlier_lines(self) -> IntArray:
+        """Where the outliers stand in their file."""
+        rows = self.outliers.rows
+        return rows + 1 if self.lines is None else self.lines[rows]
+
+    def _named_outliers(self) -> str:
+        rows, lines = self.outliers.rows, self.outlier_lines
+        worst = ", ".join(
+            f"{line} ({size:.0f} sigma)"
+            for line, size in zip(lines[:NAMED], self.outliers.sizes, strict=False)
+        )
+        more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
+        return f"Line{'s' if len(rows) > 1 else ''} {worst}{more}"
+
+    def _not_what_all_reach(self) -> str:
+        """Base parameters alone reach less than all would: the relations are not exact."""
+        if self.cost_of_all is None or self.statistics.degrees_of_freedom < 1:
+            return ""
+        noise = 1.0 if self.noise_known else self.cost_of_all / self.statistics.degrees_of_freedom
+        if self.cost - self.cost_of_all <= BEYOND_ALL * noise * self.rank or self.cost <= 0:
+            return ""
+        ratio = np.sqrt(self.cost / max(self.cost_of_all, np.finfo(float).tiny))
+        if ratio < BEYOND_RATIO:
+            return ""
+        return (
+            f"With the base parameters alone the residuals stay {ratio:.2g} times as large as with "
+            "all parameters changed: identify with change=all."
+        )
 
     def _implausible(self) -> list[str]:
         limits = {
@@ -153,12 +315,18 @@ class Result:
             and abs(estimate.identified - estimate.nominal) > limits.get(estimate.unit, np.inf)
         ]
 
+    def signed_robot(self) -> Machine:
+        """The calibrated robot, saying in its source how it came about."""
+        files = ", ".join(self.provenance.get("files", ()))
+        history = f"Calibrated by theodolite, {self.method}{': ' if files else ''}{files}."
+        return replace(self.robot, source=f"{self.robot.source} {history}".strip())
+
     def estimate(self, name: str) -> Estimate:
         return next(estimate for estimate in self.estimates if estimate.name == name)
 
     def strongest_correlations(self, count: int = 5) -> list[tuple[str, str, float]]:
         """Pairs of base parameters that the data tell apart worst."""
-        names = self.identifiability.identifiable
+        names = self.order
         matrix = self.statistics.correlations
         rows, columns = np.triu_indices(len(names), 1)
         order = np.argsort(-np.abs(matrix[rows, columns]))[:count]

@@ -32,7 +32,7 @@ class ParameterErrors:
         return {Unit.METRE: self.length, Unit.RADIAN: self.angle, Unit.ONE: self.gain}[unit]
 
 
-def perturbed(
+def perturb(
     robot: Machine,
     errors: ParameterErrors,
     rng: np.random.Generator,
@@ -68,17 +68,18 @@ def simulate(
     """
     exact = method.observe(robot, points, rng, per_set=per_set)
     motors = exact.motors
-    if exact.pixels is not None:
-        shift = noise.pixel * rng.standard_normal(exact.pixels.shape)
-        return replace(exact, pixels=exact.pixels + shift)
-    if exact.positions is None and (noise.position or noise.orientation):
+    if exact.positions is None and exact.pixels is None and (noise.position or noise.orientation):
         motors = _moved(motors, _contact_noise(robot, exact, noise, rng))
     if exact.fixture is not None and noise.position:
         motors = _moved(motors, _touch_noise(robot, exact, noise, rng))
+    configuration = exact.configurations()
     sigmas = noise.motors(robot.joint_types)
-    noisy = replace(
-        exact, motors=_moved(motors, sigmas * rng.standard_normal((len(motors), len(sigmas))))
-    )
+    # What was seen in one configuration shares the error of its joints.
+    shaken = sigmas * rng.standard_normal((int(configuration.max()) + 1, len(sigmas)))
+    noisy = replace(exact, motors=_moved(motors, shaken[configuration]))
+    if exact.pixels is not None:
+        shift = noise.pixel * rng.standard_normal(exact.pixels.shape)
+        noisy = replace(noisy, pixels=exact.pixels + shift)
     if exact.positions is not None:
         shift = noise.position * rng.standard_normal(exact.positions.shape)
         noisy = replace(noisy, positions=exact.positions + shift)

@@ -24,10 +24,10 @@ def command(
     """Simulate a robot with errors, measure and calibrate it, prove it on fresh configurations."""
     from theodolite import robots
     from theodolite.calibration.calibrate import identifiable, identify
-    from theodolite.calibration.cross_validation import summary
+    from theodolite.calibration.cross_validation import summarise
     from theodolite.calibration.noise import Noise
     from theodolite.calibration.position import Position
-    from theodolite.calibration.simulation import ParameterErrors, perturbed, simulate
+    from theodolite.calibration.simulation import ParameterErrors, perturb, simulate
     from theodolite.io.robot_file import write_robot
     from theodolite.io.tables import write_measurements
     from theodolite.report.text import show_errors, show_identifiability, show_result, show_robot
@@ -41,7 +41,7 @@ def command(
     screen.rule(
         "2. The robot as it is: lengths off by up to 3 mm, angles by 6 mrad, gains by 0.2 %"
     )
-    true = perturbed(nominal, ParameterErrors(3e-3, 6e-3, 2e-3), rng)
+    true = perturb(nominal, ParameterErrors(3e-3, 6e-3, 2e-3), rng)
     noise = Noise(position=5e-5)
     data = simulate(true, method, points=points, rng=rng, noise=noise)
     fresh = simulate(true, method, points=200, rng=rng)
@@ -55,7 +55,7 @@ def command(
     result = identify(nominal, data, method, gains=True, rng=rng)
     show_result(screen, result)
     screen.rule("5. Proof on fresh configurations")
-    before, after = summary(nominal, fresh, method), summary(result.robot, fresh, method)
+    before, after = summarise(nominal, fresh, method), summarise(result.robot, fresh, method)
     show_errors(screen, "200 configurations never measured", {"before": before, "after": after})
     gain = before["position"].rms / after["position"].rms
     screen.print(f"The calibrated robot is {gain:.0f} times as accurate as the nominal one.")

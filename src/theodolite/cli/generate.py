@@ -22,7 +22,7 @@ from theodolite.cli.options import (
     robot_named,
     working,
 )
-from theodolite.cli.pictures import LensOption, MountOption, camera_from
+from theodolite.cli.pictures import LensOption, MountOption
 
 NAME = "generate"
 
@@ -67,7 +67,7 @@ def command(
     ] = None,
     noise_px: Annotated[float, typer.Option(min=0.0, help="Noise of each pixel, px.")] = 0.0,
     lens: LensOption = None,
-    mount: MountOption = "ground",
+    mount: MountOption = None,
     plane: PlaneOption = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
@@ -77,7 +77,7 @@ def command(
     import numpy as np
 
     from theodolite.calibration.noise import Noise
-    from theodolite.calibration.simulation import ParameterErrors, perturbed, simulate
+    from theodolite.calibration.simulation import ParameterErrors, perturb, simulate
     from theodolite.errors import InputError
     from theodolite.io.robot_file import write_robot
     from theodolite.io.tables import write_measurements
@@ -97,7 +97,7 @@ def command(
     errors = ParameterErrors(error_mm * 1e-3, error_mrad * 1e-3, error_gain)
     subject = nominal if true is None else robot_named(true)
     if errors != ParameterErrors():
-        subject = perturbed(nominal, errors, rng)
+        subject = perturb(nominal, errors, rng)
     if subject.joint_types != nominal.joint_types:
         raise InputError(f"'{true}' has other joints than '{robot}'")
     noise = Noise(
@@ -108,7 +108,9 @@ def command(
         pixel=noise_px,
         known=True,
     )
-    way = camera_from(lens, mount) if method == "camera" else method_from(method, plane)
+    way = method_from(method, plane=plane)
+    if "pixels" in way.needs:
+        way = method_from(method, lens=lens, mount=mount)
     with working(f"simulating {way.title}"):
         data = simulate(subject, way, points=points, rng=rng, noise=noise, per_set=per_set)
     if method == "plane":

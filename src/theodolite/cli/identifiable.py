@@ -27,7 +27,7 @@ from theodolite.cli.options import (
     serial,
     with_priorities,
 )
-from theodolite.cli.pictures import LensOption, MountOption, camera_from
+from theodolite.cli.pictures import LensOption, MountOption
 
 if TYPE_CHECKING:
     from theodolite.calibration.completeness import Completeness
@@ -62,7 +62,7 @@ def command(
         typer.Option("--base/--no-base", help="With --model: is the base among the unknowns?"),
     ] = True,
     lens: LensOption = None,
-    mount: MountOption = "ground",
+    mount: MountOption = None,
     plane: PlaneOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
@@ -96,17 +96,18 @@ def command(
     if out is not None:
         check_writable(out, force=force)
     subject = with_priorities(_modelled(robot_named(robot), model, method), priorities)
-    way = camera_from(lens, mount) if method == "camera" else method_from(method, plane)
+    way = method_from(method, plane=plane)
+    if "pixels" in way.needs:
+        way = method_from(method, lens=lens, mount=mount)
     recorded = None
     if data:
         recorded = data_from(
             data,
             subject,
-            method=method,
+            needs=way.needs,
             columns=columns,
             ignore=ignore,
             ignore_limits=ignore_limits,
-            plane=plane,
         )
     shown, excited = _examined(subject, way, recorded, gains=gains, seed=seed)
     fixed = [
@@ -171,7 +172,7 @@ def _modelled(robot: Machine, model: str | None, method: str) -> Machine:
     """The robot in the model that is asked about."""
     from theodolite.errors import InputError
     from theodolite.model.conventions import Convention
-    from theodolite.model.conversion import converted
+    from theodolite.model.conversion import convert
 
     if model is None:
         return robot
@@ -186,7 +187,7 @@ def _modelled(robot: Machine, model: str | None, method: str) -> Machine:
     allowed = [c.value for c in Convention if c is not Convention.PRODUCT]
     if model not in allowed:
         raise InputError(f"there is no model '{model}'", allowed=["own", *allowed])
-    return converted(robot, Convention(model))
+    return convert(robot, Convention(model))
 
 
 def _completeness(robot: Robot, method: str, *, base: bool) -> Completeness:

@@ -86,9 +86,9 @@ def command(
 def _converted(robot: Robot, convention: str) -> Robot:
     from theodolite.errors import InputError
     from theodolite.model.conventions import Convention
-    from theodolite.model.conversion import converted
+    from theodolite.model.conversion import convert
 
     names = [known.value for known in Convention if known is not Convention.PRODUCT]
     if convention not in names:
         raise InputError(f"--convention {convention}", allowed=names)
-    return converted(robot, Convention(convention))
+    return convert(robot, Convention(convention))

@@ -118,27 +118,11 @@ def name_list(text: str | None) -> list[str]:
     return names
 
 
-def is_urdf(text: str) -> bool:
-    """Is a robot given as a URDF file?"""
-    return Path(text).suffix.lower() in (".urdf", ".xml")
-
-
 def robot_named(text: str, *, tip: str | None = None, any_tip: bool = False) -> Machine:
     """A robot from a file (robot file or URDF) or from the built-in ones."""
-    from theodolite import robots
-    from theodolite.errors import InputError
-    from theodolite.io.robot_file import read_robot
-    from theodolite.io.urdf import read_urdf
-    from theodolite.io.writing import exists
+    from theodolite.io.machines import machine_named
 
-    path = Path(text)
-    if is_urdf(text):
-        return read_urdf(path, tip=tip, any_tip=any_tip)
-    if path.suffix or exists(path):
-        return read_robot(path)
-    if text not in robots.NAMES:
-        raise InputError(f"'{text}' is neither a file nor a built-in robot", allowed=robots.NAMES)
-    return robots.load(text)
+    return machine_named(text, tip=tip, any_tip=any_tip)
 
 
 def serial(robot: Machine, what: str) -> Robot:
@@ -160,10 +144,19 @@ def with_priorities(robot: Machine, path: Path | None) -> Machine:
     return robot.with_priorities(read_priorities(serial(robot, asked), path))
 
 
-def method_from(name: str, plane: str | None = None) -> Method:
+def method_from(
+    name: str, *, plane: str | None = None, lens: str | None = None, mount: str | None = None
+) -> Method:
+    """A method with its own options, as the command line gives them."""
     from theodolite.calibration.catalogue import method_named
+    from theodolite.cli.pictures import lens_from
 
-    return method_named(name, plane=None if plane is None else parse_plane(plane))
+    return method_named(
+        name,
+        plane=None if plane is None else parse_plane(plane),
+        lens=None if lens is None else lens_from(lens),
+        mount=mount,
+    )
 
 
 def parse_plane(text: str) -> FloatArray:
@@ -189,19 +182,14 @@ def data_from(
     paths: list[Path],
     robot: Machine,
     *,
-    method: str | None = None,
+    needs: tuple[str, ...] = (),
     columns: str | None = None,
     ignore: str = "",
     ignore_limits: bool = False,
-    plane: str | None = None,
 ) -> Dataset:
     """Measurements, checked for what the method needs."""
-    from theodolite.calibration.catalogue import NEEDS
     from theodolite.io.tables import read_measurements
 
-    needs = NEEDS.get(method or "", ())
-    if plane is not None:
-        needs = tuple(need for need in needs if need != "planes")
     return read_measurements(
         paths,
         robot,

@@ -20,7 +20,7 @@ from theodolite.cli.options import (
     print_json,
     robot_named,
 )
-from theodolite.cli.pictures import LensOption, MountOption, camera_from
+from theodolite.cli.pictures import LensOption, MountOption
 
 NAME = "validate"
 
@@ -30,14 +30,14 @@ def command(
     data: DataArgument,
     method: Annotated[
         str | None,
-        typer.Option("--method", "-m", help="Default: what the data hold."),
+        typer.Option("--method", "-m", help="Default: told by what the data hold."),
     ] = None,
     nominal: Annotated[
         str | None,
         typer.Option(metavar="ROBOT", help="Compare with this robot, base and tool fitted."),
     ] = None,
     lens: LensOption = None,
-    mount: MountOption = "ground",
+    mount: MountOption = None,
     plane: PlaneOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
@@ -45,48 +45,42 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say how well a robot predicts measurements it has not seen."""
-    from theodolite.calibration.calibrate import fit_placement
     from theodolite.calibration.catalogue import method_for
-    from theodolite.calibration.cross_validation import summary
-    from theodolite.calibration.placement import located
-    from theodolite.errors import InputError
-    from theodolite.model.robot import Robot
+    from theodolite.calibration.validate import validate
     from theodolite.report.data import errors_data
     from theodolite.report.text import show_errors
 
     subject = robot_named(robot)
+    needs = () if method is None else method_from(method, plane=plane).needs
     recorded = data_from(
         data,
         subject,
-        method=method,
+        needs=needs,
         columns=columns,
         ignore=ignore,
         ignore_limits=ignore_limits,
-        plane=plane,
     )
     name = method or method_for(recorded)
-    way = camera_from(lens, mount) if name == "camera" else method_from(name, plane)
-    found = summary(subject, recorded, way)
-    compared = {subject.name: found}
-    better = None
-    if nominal is not None:
-        other = robot_named(nominal)
-        if other.joint_types != subject.joint_types:
-            raise InputError(f"'{nominal}' has other joints than '{robot}'")
-        if recorded.positions is not None:
-            placed = located(other, recorded) if isinstance(other, Robot) else other
-            other = fit_placement(placed, recorded, way)
-        reference = summary(other, recorded, way)
-        compared = {"nominal": reference, "calibrated": found}
-        better = all(found[quantity].rms < reference[quantity].rms for quantity in found)
+    way = method_from(name, plane=plane)
+    if "pixels" in way.needs:
+        way = method_from(name, lens=lens, mount=mount)
+    reference = None if nominal is None else robot_named(nominal)
+    verdict = validate(subject, recorded, way, nominal=reference)
+    compared = {subject.name: verdict.errors}
+    if verdict.nominal is not None:
+        compared = {"nominal": verdict.nominal, "calibrated": verdict.errors}
     screen = console(json=json)
     show_errors(screen, f"{subject.name}, {way.title}, {len(recorded)} configurations", compared)
     if json:
-        content = {"method": way.name, "configurations": len(recorded), **errors_data(found)}
-        if nominal is not None:
-            content["nominal"] = errors_data(compared["nominal"])
-            content["better"] = better
+        content = {
+            "method": way.name,
+            "configurations": len(recorded),
+            **errors_data(verdict.errors),
+        }
+        if verdict.nominal is not None:
+            content["nominal"] = errors_data(verdict.nominal)
+            content["better"] = verdict.better
         print_json(content)
-    if better is False:
+    if verdict.better is False:
         screen.print("[yellow]The calibrated robot is not better than the nominal one.[/yellow]")
         raise typer.Exit(1)

@@ -18,17 +18,17 @@ that loops stay open by an amount that the weight decides.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
-from theodolite.estimation.identifiability import analyse
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.estimation.identifiability import Identifiability, analyse
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.prior import Prior
 from theodolite.estimation.problem import Block, ConstrainedProblem, Linearized
-from theodolite.estimation.reduction import reduce
+from theodolite.estimation.reduction import Reduction, reduce
 from theodolite.estimation.solver import Iteration, Solution, Status
 from theodolite.estimation.step import linear_step, noise_left
 from theodolite.estimation.threads import single_thread
@@ -38,6 +38,9 @@ from theodolite.model.parameters import Parameter
 #: A step this small in every unknown is none (tolerances; passive joints in metres, radians).
 STEP_TOLERANCE = 1e-11
 MAX_ITERATIONS = 60
+#: A step that moves every constant by less than this part of its standard error is none: coarse
+#: while constants that nothing determines are free as well, fine for the base parameters.
+COARSE, FINE = 1e-2, 1e-3
 #: A step may raise the sum of error and gap by this factor: Newton's often do, and come back.
 TOLERATED = 1.5
 #: A stationary point with a larger gap has open loops (metres, radians).
@@ -176,44 +179,126 @@ def _solve(
     problem: ConstrainedProblem, elimination: Elimination, max_iterations: int
 ) -> MultiplierSolution:
     values = np.array([parameter.value for parameter in problem.parameters])
-    free = np.arange(len(values))
     prior = Prior.of(problem.parameters)
-    passive = problem.passive.copy()
-    multipliers: FloatArray = np.zeros((0, 0))
-    trace: list[Iteration] = []
-    status = Status.ITERATION_LIMIT
-    size = 0.0
     with single_thread():
-        while True:
-            reduction = reduce(_Fixed(problem, passive, elimination), values, Loss())
-            trace.append(Iteration(len(trace), reduction.cost, size, 0.0))
-            if status is not Status.ITERATION_LIMIT or len(trace) > max_iterations:
-                break
-            ahead = linear_step(reduction, values, prior, free, noise_left(reduction, prior, free))
-            turn, multipliers = _followed(problem, values, passive, ahead.step, elimination)
-            length = _length(problem, values, passive, ahead.step, turn)
-            values, passive = values + length * ahead.step, passive + length * turn
-            size = max(ahead.size, float(np.abs(turn).max(initial=0.0)))
-            if length == 1.0 and size < STEP_TOLERANCE:
-                status = Status.CONVERGED
-        gap = _largest_gap(problem, values, passive)
-    known = analyse(reduction.R, problem.parameters, problem.priorities, reduction.rows)
+        first = _descended(
+            problem,
+            elimination,
+            _Unknowns(values, problem.passive.copy()),
+            np.arange(len(values)),
+            prior,
+            max_iterations,
+            (),
+            tolerance=COARSE,
+        )
+        reduction = reduce(_Fixed(problem, first.at.passive, elimination), first.at.values, Loss())
+        known = analyse(reduction.R, problem.parameters, problem.priorities, reduction.rows)
+        if not known.rank:
+            return _ended(problem, elimination, first, reduction, known, np.arange(0), prior)
+        # As everywhere, only the base parameters change in the end.
+        start = prior.mean.copy()
+        moved = (first.at.values - prior.mean)[known.regrouped]
+        start[known.base] = first.at.values[known.base] + known.relations @ moved
+        narrowed = prior.regrouped(known.base, known.regrouped, known.relations)
+        last = _descended(
+            problem,
+            elimination,
+            _Unknowns(start, first.at.passive),
+            known.base,
+            narrowed,
+            max_iterations,
+            first.trace,
+            tolerance=FINE,
+        )
+        reduction = reduce(_Fixed(problem, last.at.passive, elimination), last.at.values, Loss())
+        return _ended(
+            problem,
+            elimination,
+            last,
+            reduction,
+            replace(known, R=reduction.R),
+            known.base,
+            narrowed,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Unknowns:
+    """Constants and passive joints."""
+
+    values: FloatArray
+    passive: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Descent:
+    """Where a search ended, with the multipliers there."""
+
+    at: _Unknowns
+    multipliers: FloatArray
+    status: Status
+    trace: tuple[Iteration, ...]
+
+
+def _descended(
+    problem: ConstrainedProblem,
+    elimination: Elimination,
+    start: _Unknowns,
+    free: IntArray,
+    prior: Prior,
+    max_iterations: int,
+    before: tuple[Iteration, ...],
+    *,
+    tolerance: float,
+) -> _Descent:
+    """Gauss-Newton over some of the constants and all passive joints."""
+    values, passive = start.values, start.passive
+    multipliers: FloatArray = np.zeros((0, 0))
+    trace = list(before)
+    for _ in range(max_iterations):
+        reduction = reduce(_Fixed(problem, passive, elimination), values, Loss())
+        if not trace:
+            trace.append(Iteration(0, reduction.cost, 0.0, 0.0))
+        noise = noise_left(reduction, prior, free)
+        ahead = linear_step(reduction, values, prior, free, noise)
+        turn, multipliers = _followed(problem, values, passive, ahead.step, elimination)
+        size = max(ahead.size, float(np.abs(turn).max(initial=0.0)))
+        length = _length(problem, values, passive, ahead.step, turn)
+        values, passive = values + length * ahead.step, passive + length * turn
+        small = size < STEP_TOLERANCE or ahead.decrease <= (tolerance * noise) ** 2
+        if length == 1.0 and small:
+            return _Descent(_Unknowns(values, passive), multipliers, Status.CONVERGED, tuple(trace))
+        trace.append(Iteration(len(trace), reduction.cost, size, 0.0))
+    return _Descent(_Unknowns(values, passive), multipliers, Status.ITERATION_LIMIT, tuple(trace))
+
+
+def _ended(
+    problem: ConstrainedProblem,
+    elimination: Elimination,
+    descent: _Descent,
+    reduction: Reduction,
+    known: Identifiability,
+    free: IntArray,
+    prior: Prior,
+) -> MultiplierSolution:
+    at, status = descent.at, descent.status
+    gap = _largest_gap(problem, at.values, at.passive)
     if not known.rank:
         status = Status.NOT_IDENTIFIABLE
     if status is Status.CONVERGED and isinstance(elimination, Exact) and gap > OPEN:
         # A stationary point with open loops: no position of the passive joints closes them.
         status = Status.STALLED
     return MultiplierSolution(
-        values,
+        at.values,
         status,
-        tuple(trace),
+        descent.trace,
         reduction,
         known,
         Loss(),
         free,
         prior,
-        passive=passive,
-        multipliers=multipliers,
+        passive=at.passive,
+        multipliers=descent.multipliers,
         gap=gap,
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.model.parameters import Parameter
 
 
@@ -20,6 +20,8 @@ class Block(NamedTuple):
     columns: FloatArray
     #: Rows per observation. Rows are component-major: reshape to (width, observations).
     width: int
+    #: Row of the data from which each observation comes, (observations,); None: from no one row.
+    rows: IntArray | None = None
 
     @property
     def residual(self) -> FloatArray:

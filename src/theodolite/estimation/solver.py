@@ -52,6 +52,8 @@ PROBE = 0.1
 #: Steps (of a tolerance) and decreases (of the cost) this small drown in rounding.
 NEGLIGIBLE_STEP = 1e-7
 NEGLIGIBLE_DECREASE = 1e-6
+#: A step of this part of the standard errors that does not help is not worth another try.
+NEGLIGIBLE_ERROR = 0.1
 #: Damping gives up here: no decrease along any direction.
 MAX_DAMPING = 1e8
 #: Residuals this small, in standard deviations, are exact: there are no outliers.
@@ -115,6 +117,11 @@ class Solution:
     @property
     def iterations(self) -> int:
         return len(self.trace) - 1
+
+    @property
+    def changed(self) -> IntArray:
+        """Indices of the parameters that were free to change."""
+        return self.identifiability.base if self.free is None else self.free
 
 
 Progress = Callable[[Iteration], None]
@@ -307,7 +314,8 @@ class _Search:
                     gain = (before - self._merit(there, noise)) / ahead.decrease
             if gain > TRUSTED or self._approaches(there, ahead, damping, noise, gain):
                 return _Advance(there, ahead.size, damping, gain)
-            if ahead.decrease <= NEGLIGIBLE_DECREASE * before or ahead.size <= NEGLIGIBLE_STEP:
+            negligible = max(NEGLIGIBLE_DECREASE * before, (NEGLIGIBLE_ERROR * noise) ** 2)
+            if ahead.decrease <= negligible or ahead.size <= NEGLIGIBLE_STEP:
                 return Status.CONVERGED
             damping = max(FIRST_DAMPING, 10 * damping)
         return Status.STALLED

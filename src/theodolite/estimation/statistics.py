@@ -1,4 +1,10 @@
-"""How sure we are: covariance, intervals and correlations of the base parameters."""
+"""How sure we are: covariance, intervals and correlations.
+
+A 95 % interval is a posterior one: it holds 95 % of the time over robots whose errors are drawn
+from their tolerances. Where the data determine a parameter, the tolerance plays no part and the
+interval holds for every robot. Where they do not, it is about two tolerances wide, and holds for
+every robot whose error is within them.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +18,17 @@ from theodolite.estimation.solver import Solution
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Uncertainty of the base parameters, in the order of ``Identifiability.base``."""
+    """Uncertainty of the parameters that were free to change, in the order of ``Solution.free``.
+
+    For base parameters this is the order of ``Identifiability.base``.
+    """
 
     covariance: FloatArray
     degrees_of_freedom: int
     #: Standard deviation of the whitened residuals: 1 if the noise model is right.
     sigma: float
+    #: The one that the covariance assumes: ``sigma``, or 1 where the noise is known.
+    noise: float = 1.0
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -52,20 +63,21 @@ def statistics(solution: Solution, *, noise_known: bool) -> Statistics:
     With a prior of factor F the covariance is ``v (R'R + v F'F)^-1``, where v is the variance of
     the whitened residuals. What the data leave open costs no degree of freedom.
     """
-    reduction = solution.reduction
-    free = solution.identifiability.base if solution.free is None else solution.free
-    columns = reduction.R[:, free]
-    prior = np.zeros((0, len(free))) if solution.prior is None else solution.prior.factor
-    variance = 1.0 if noise_known else _variance(solution, float(len(free)))
-    inverse, count = _inverse(columns, prior, variance)
+    variance = 1.0 if noise_known else _variance(solution, float(len(solution.changed)))
+    inverse, count = _inverse(solution, variance)
     if not noise_known and solution.prior is not None:
         variance = _variance(solution, count)
-        inverse, count = _inverse(columns, prior, variance)
-    degrees = int(np.floor(reduction.rows - count + 1e-9))
+        inverse, count = _inverse(solution, variance)
+    degrees = int(np.floor(solution.reduction.rows - count + 1e-9))
     left = float(np.sqrt(_variance(solution, count))) if degrees > 0 else float("nan")
     if degrees <= 0:
         variance = 1.0
-    return Statistics(variance * inverse @ inverse.T, degrees, left)
+    return Statistics(variance * inverse @ inverse.T, degrees, left, float(np.sqrt(variance)))
+
+
+def estimate_factor(solution: Solution, statistics: Statistics) -> FloatArray:
+    """X with X X' = covariance / variance: what turns derivatives into leverage."""
+    return _inverse(solution, statistics.noise**2)[0]
 
 
 def _variance(solution: Solution, parameters: float) -> float:
@@ -78,8 +90,11 @@ def _variance(solution: Solution, parameters: float) -> float:
     return solution.loss.variance(reduction.sizes, reduction.widths, parameters)
 
 
-def _inverse(columns: FloatArray, prior: FloatArray, variance: float) -> tuple[FloatArray, float]:
+def _inverse(solution: Solution, variance: float) -> tuple[FloatArray, float]:
     """X with X X' = (R'R + v F'F)^-1, and how many parameters the data determine."""
+    free = solution.changed
+    columns = solution.reduction.R[:, free]
+    prior = np.zeros((0, len(free))) if solution.prior is None else solution.prior.factor
     stacked = np.concatenate([columns, np.sqrt(variance) * prior])
     scale = np.linalg.norm(stacked, axis=0)
     safe = np.where(scale > 0, scale, 1.0)

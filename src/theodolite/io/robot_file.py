@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
 from theodolite.io.mechanism_file import MechanismReader, format_mechanism
 from theodolite.io.priorities import from_matrix
 from theodolite.io.product import format_product, parse_product
@@ -249,8 +250,19 @@ class _Reader(TomlReader):
         return x, y, z
 
 
+def check_robot_path(path: Path) -> None:
+    """Refuse the name of another format, which would hold a robot file nobody expects."""
+    if path.suffix.lower() in (".urdf", ".xml", ".csv", ".json"):
+        raise InputError(
+            f"a robot is written as a robot file, not as '{path.suffix}'",
+            where=str(path),
+            allowed=".toml",
+        )
+
+
 def write_robot(robot: Machine, path: Path | str, *, force: bool = False) -> None:
     """Write a robot in SI units, so that it reads back identically to the last bit."""
+    check_robot_path(Path(path))
     write_text(Path(path), format_robot(robot), force=force)
 
 

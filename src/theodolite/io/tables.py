@@ -59,18 +59,16 @@ def read_measurements(
     paths = [Path(path) for path in paths]
     if not paths:
         raise InputError("no measurement files were given")
-    tables = [_Table.read(path, columns, ignore) for path in paths]
+    tables = [NumberTable.read(path, columns, ignore) for path in paths]
     parts = [table.dataset(robot, check_limits=check_limits) for table in tables]
     if len(parts) > 1 and "sets" in needs:
         parts = _apart(parts)
-    data = _joined(parts, paths)
-    _check_needs(data, robot, needs)
-    return data
+    return checked(_joined(parts, paths), robot, needs)
 
 
 def read_table(path: Path, columns: Sequence[str] | None, ignore: Sequence[str]) -> Table:
     """A file's numbers, before their meaning."""
-    return _Table.read(path, columns, ignore)
+    return NumberTable.read(path, columns, ignore)
 
 
 def _apart(parts: list[Dataset]) -> list[Dataset]:
@@ -102,7 +100,8 @@ def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
     return replace(first, name=f"{first.name}{more}", **fields)
 
 
-def _check_needs(data: Dataset, robot: Machine, needs: Sequence[str]) -> None:
+def checked(data: Dataset, robot: Machine, needs: Sequence[str]) -> Dataset:
+    """The data, if they hold what a method needs."""
     remedies = {
         "positions": "Add columns x_mm y_mm z_mm",
         "rotations": "Add columns qw qx qy qz, or use the method 'position'",
@@ -127,10 +126,11 @@ def _check_needs(data: Dataset, robot: Machine, needs: Sequence[str]) -> None:
                 allowed="two or more configurations per set",
                 remedy="Remove the row or give its set another configuration",
             )
+    return data
 
 
 @dataclass(frozen=True)
-class _Table:
+class NumberTable:
     """A file's numbers, before their meaning."""
 
     path: Path
@@ -140,7 +140,7 @@ class _Table:
     lines: FloatArray
 
     @staticmethod
-    def read(path: Path, columns: Sequence[str] | None, ignore: Sequence[str]) -> _Table:
+    def read(path: Path, columns: Sequence[str] | None, ignore: Sequence[str]) -> NumberTable:
         lines = read_text(path).splitlines()
         start = 0
         if columns is None:
@@ -166,7 +166,7 @@ class _Table:
         values, numbers = _numbers(lines[start:], start + 1, names, keep, path)
         if not len(values):
             raise InputError("has no rows", where=str(path))
-        return _Table(path, tuple(names[number] for number in keep), values, numbers)
+        return NumberTable(path, tuple(names[number] for number in keep), values, numbers)
 
     def dataset(self, robot: Machine, *, check_limits: bool) -> Dataset:
         found = Columns(self, robot)

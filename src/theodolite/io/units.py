@@ -18,3 +18,13 @@ def joint_units(joint: Joint) -> dict[str, float]:
 def to_si(value: float, factor: float) -> float:
     """Exact for SI units, so that what was written in them reads back to the last bit."""
     return value if factor == 1.0 else value * factor
+
+
+#: How each quantity is shown: unit and factor from SI.
+SHOWN = {
+    "position": ("mm", 1e3),
+    "orientation": ("mrad", 1e3),
+    "joint angle": ("mrad", 1e3),
+    "joint stroke": ("mm", 1e3),
+    "pixel": ("px", 1.0),
+}

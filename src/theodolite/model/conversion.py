@@ -21,7 +21,7 @@ from theodolite.model.robot import Robot
 EXACTLY_PARALLEL = 1e-12
 
 
-def converted(robot: Robot, convention: Convention) -> Robot:
+def convert(robot: Robot, convention: Convention) -> Robot:
     """The robot as a table of the given convention, between a base and a tool of six errors.
 
     Targets stay; priorities do not, since the parameters have other names.

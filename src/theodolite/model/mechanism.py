@@ -178,7 +178,7 @@ class Mechanism(Linkage):
                 open_.tolist(),
             )
 
-    def closes(self, motors: FloatArray, values: FloatArray | None = None) -> BoolArray:
+    def can_close(self, motors: FloatArray, values: FloatArray | None = None) -> BoolArray:
         """In which configurations the loops close, (n,)."""
         values = self.values if values is None else values[: len(self.parameters)]
         active, guess = motors[:, : self.joints], motors[:, self.joints :]

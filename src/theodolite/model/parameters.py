@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
 
 import numpy as np
+
+from theodolite.arrays import IntArray
 
 #: Angles closer than this to a multiple of 90 degrees count as being one (radians).
 RIGHT_ANGLE_TOLERANCE = 1e-6
@@ -72,6 +75,11 @@ class Parameter:
         arm = self.group is Group.ARM
         return arm and self.column == GAIN_COLUMN and self.unit is Unit.ONE
 
+    @property
+    def external(self) -> bool:
+        """Does it say where base, tool or sensor stand? A joint's zero does not."""
+        return self.group is not Group.ARM and not self.offset
+
     def default_tolerance(self, reach: float) -> float:
         """How far off it may be on a robot of this reach; no limit for other units."""
         by_hand = self.offset or self.group in (Group.BASE, Group.TOOL)
@@ -98,6 +106,11 @@ class Parameter:
             if remainder > RIGHT_ANGLE_TOLERANCE:
                 return 4
         return 1
+
+
+def external(parameters: Sequence[Parameter]) -> IntArray:
+    """Which parameters say where things stand, (k,)."""
+    return np.flatnonzero([parameter.external for parameter in parameters])
 
 
 #: The columns of GECARO's priority matrix.

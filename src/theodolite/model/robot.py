@@ -179,7 +179,7 @@ class Robot:
         readings = rng.uniform(self.lower, self.upper, (count, self.joints))
         return self.transmission.motors(readings + self.transmission.offset)
 
-    def closes(self, motors: FloatArray, values: FloatArray | None = None) -> BoolArray:
+    def can_close(self, motors: FloatArray, values: FloatArray | None = None) -> BoolArray:
         """A serial robot has no loops that could stay open."""
         return np.ones(len(motors), dtype=bool)
 

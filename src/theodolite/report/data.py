@@ -10,17 +10,9 @@ from theodolite.calibration.excitation import Excitation
 from theodolite.calibration.result import Errors, HeldOut, Result
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.io.priorities import to_matrix
+from theodolite.io.units import SHOWN
 from theodolite.model.machine import Machine
 from theodolite.model.robot import Robot
-
-#: How each quantity is shown: unit and factor from SI.
-SHOWN = {
-    "position": ("mm", 1e3),
-    "orientation": ("mrad", 1e3),
-    "joint angle": ("mrad", 1e3),
-    "joint stroke": ("mm", 1e3),
-    "pixel": ("px", 1.0),
-}
 
 
 def identifiability_data(
@@ -116,6 +108,14 @@ def result_data(result: Result) -> dict[str, Any]:
         "status": result.status.name.lower(),
         "message": result.status.value,
         "doubts": result.doubts(),
+        "notes": result.notes(),
+        "outliers": [
+            {"line": int(line), "sigma": float(size), "chance": float(chance)}
+            for line, size, chance in zip(
+                result.outlier_lines, result.outliers.sizes, result.outliers.chances, strict=True
+            )
+        ],
+        "choices": choices_data(result),
         "method": result.method,
         "iterations": result.iterations,
         "rows": result.rows,
@@ -130,7 +130,7 @@ def result_data(result: Result) -> dict[str, Any]:
         "identifiable": known.identifiable,
         "regrouped": known.regrouping(),
         "no_effect": known.names(known.no_effect),
-        "hidden_by_noise": known.names(known.hidden),
+        "weak": [estimate.name for estimate in result.estimates if estimate.weak],
         "condition_number": known.condition_number,
         "degrees_of_freedom": result.statistics.degrees_of_freedom,
         "sigma": finite(result.statistics.sigma),
@@ -142,6 +142,8 @@ def result_data(result: Result) -> dict[str, Any]:
                 "stderr": estimate.stderr,
                 "interval95": None if estimate.interval is None else finite(estimate.interval),
                 "unit": estimate.unit.value,
+                "tolerance": finite(estimate.tolerance),
+                "stands_for": dict(estimate.stands_for),
             }
             for estimate in result.estimates
         ],
@@ -159,8 +161,23 @@ def result_data(result: Result) -> dict[str, Any]:
             }
             for step in result.trace
         ],
-        "found": dict(result.found),
+        "found": dict(result.extras),
         "provenance": dict(result.provenance),
+    }
+
+
+def choices_data(result: Result) -> dict[str, Any]:
+    """Choices between models: what was tried, and its held-out error with its scatter."""
+    if result.gains is None:
+        return {}
+    return {
+        "gains": {
+            "chosen": result.gains.chosen,
+            "tried": [
+                {"model": tried.name, "relative_error": tried.error, "scatter": tried.scatter}
+                for tried in result.gains.tried
+            ],
+        }
     }
 
 

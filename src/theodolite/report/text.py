@@ -12,14 +12,16 @@ from theodolite.calibration.completeness import Completeness
 from theodolite.calibration.excitation import Excitation
 from theodolite.calibration.result import Errors, Result
 from theodolite.estimation.identifiability import Identifiability
+from theodolite.io.units import SHOWN
 from theodolite.model.bodies import BodyElement
 from theodolite.model.conventions import Joint, Row
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import Unit
-from theodolite.report.data import SHOWN
 
 #: Units a person reads: name, factor from SI, digits.
+#: Terms of a relation that are printed before "and more".
+TERMS = 6
 _READABLE = {
     Unit.METRE: ("mm", 1e3, 4),
     Unit.RADIAN: ("deg", 57.29577951308232, 5),
@@ -227,6 +229,22 @@ def show_errors(console: Console, title: str, columns: Mapping[str, Errors]) -> 
     console.print(table)
 
 
+def _show_meaning(console: Console, result: Result) -> None:
+    """What starred parameters stand for: they are no estimates of the plain ones."""
+    starred = [estimate for estimate in result.estimates if estimate.stands_for]
+    if not starred:
+        return
+    console.print("* stands for several parameters that act as one:")
+    for estimate in starred:
+        parts = [
+            f"{'-' if value < 0 else '+'} {abs(value):.4g} {name}"
+            for name, value in estimate.stands_for.items()
+        ]
+        more = f" and {len(parts) - TERMS} more" if len(parts) > TERMS else ""
+        terms = " ".join(parts[:TERMS])
+        console.print(f"  {estimate.symbol} = {estimate.name} {terms}{more}", markup=False)
+
+
 def show_result(console: Console, result: Result) -> None:
     """Status, parameters with intervals, errors before and after."""
     colour = "green" if result.good else "yellow"
@@ -244,7 +262,7 @@ def show_result(console: Console, result: Result) -> None:
             continue
         unit, factor, digits = _READABLE[estimate.unit]
         table.add_row(
-            estimate.name,
+            estimate.symbol,
             f"{estimate.nominal * factor:.{digits}f}",
             f"{estimate.identified * factor:.{digits}f}",
             f"{(estimate.identified - estimate.nominal) * factor:+.{digits}f}",
@@ -252,35 +270,41 @@ def show_result(console: Console, result: Result) -> None:
             unit,
         )
     console.print(table)
-    hidden = result.identifiability.names(result.identifiability.hidden)
-    if hidden:
-        console.print(f"not moved any further, since the noise hides them: {' '.join(hidden)}")
+    _show_meaning(console, result)
+    if result.gains is not None:
+        tried = ", ".join(
+            f"{model.name} {100 * model.error:.1f} +- {100 * model.scatter:.1f} %"
+            for model in result.gains.tried
+        )
+        console.print(f"cross-validated error: {tried}; chosen: {result.gains.chosen}")
     strong = [item for item in result.strongest_correlations(3) if abs(item[2]) > 0.9]
     for one, other, value in strong:
         console.print(f"  {one} and {other} are hard to tell apart: correlation {value:+.3f}")
-    if "normalising_length_m" in result.found:
-        length = 1e3 * result.found["normalising_length_m"]
+    if "normalising_length_m" in result.extras:
+        length = 1e3 * result.extras["normalising_length_m"]
         console.print(
             f"normalising length {length:.4g} mm: 1 mrad weighs as much as {length / 1e3:.4g} mm"
         )
-    if "multipliers" in result.found:
-        held = result.found["multipliers"]
+    if "multipliers" in result.extras:
+        held = result.extras["multipliers"]
         ended = "converged" if held["status"] == "converged" else "did not converge"
         console.print(
             f"with Lagrange multipliers: {ended} in {held['iterations']} iterations, "
             f"loops open by {held['largest_gap']:.0e} at most, largest multiplier "
             f"{held['largest']:.2g}"
         )
-    if "plane" in result.found:
-        plane = result.found["plane"]
+    if "plane" in result.extras:
+        plane = result.extras["plane"]
         normal = ", ".join(f"{value:.6f}" for value in plane["normal"])
         console.print(
             f"plane: normal ({normal}), {1e3 * plane['distance_m']:.4f} mm from the origin"
         )
-    if "fixture" in result.found:
-        pointer = ", ".join(f"{1e3 * value:.4f}" for value in result.found["pointer_m"])
-        place = ", ".join(f"{1e3 * v:.4f}" for v in result.found["fixture"]["position_m"])
+    if "fixture" in result.extras:
+        pointer = ", ".join(f"{1e3 * value:.4f}" for value in result.extras["pointer_m"])
+        place = ", ".join(f"{1e3 * v:.4f}" for v in result.extras["fixture"]["position_m"])
         console.print(f"pointer at ({pointer}) mm, fixture at ({place}) mm in the sensor frame")
+        turn = ", ".join(f"{v:.4f}" for v in result.extras["fixture"]["rotation_vector_deg"])
+        console.print(f"fixture turned by ({turn}) deg in the sensor frame")
     show_errors(console, "All measurements", {"nominal": result.before, "calibrated": result.after})
     held = result.held_out
     if held is None:
@@ -291,5 +315,7 @@ def show_result(console: Console, result: Result) -> None:
             f"Held out ({held.groups} not used in this fit)",
             {"nominal": held.nominal, "calibrated": held.calibrated},
         )
+    for note in result.notes():
+        console.print(note, markup=False)
     for doubt in result.doubts():
-        console.print(f"[yellow]{doubt}[/yellow]")
+        console.print(f"[yellow]{escape(doubt)}[/yellow]")

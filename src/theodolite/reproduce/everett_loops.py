@@ -125,7 +125,9 @@ def identifiable_constants(*, pose: bool) -> Identifiability:
 
 
 def by_multipliers(*, pose: bool, x: float) -> MultiplierSolution:
-    return solve_with_multipliers(posed(pose=pose, x=x).constrained())
+    problem = posed(pose=pose, x=x).constrained()
+    assert problem is not None  # a five-bar has loops
+    return solve_with_multipliers(problem)
 
 
 def by_elimination(*, pose: bool, x: float, start: FloatArray | None = None) -> Solution:
@@ -204,6 +206,7 @@ def _penalties() -> list[Figure]:
         rotations=data.rotations,
     )
     problem = Frame().problem(start(6.1), noisy, noise=Noise(1e-3, 1e-3)).constrained()
+    assert problem is not None  # a five-bar has loops
     exact = solve_with_multipliers(problem)
     found = []
     before = np.inf

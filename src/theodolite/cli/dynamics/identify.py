@@ -29,10 +29,10 @@ from theodolite.cli.options import (
     JsonOption,
     RobotArgument,
     console,
-    is_urdf,
     print_json,
     working,
 )
+from theodolite.io.machines import is_urdf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from theodolite.cli.options import is_urdf, name_list, robot_named
+from theodolite.cli.options import name_list, robot_named
+from theodolite.io.machines import is_urdf
 
 if TYPE_CHECKING:
     from rich.console import Console

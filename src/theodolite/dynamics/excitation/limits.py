@@ -136,7 +136,7 @@ def within_closure(mechanism: Mechanism) -> tuple[FloatArray, FloatArray]:
     for part in np.linspace(1.0, 0.05, 20):
         low, high = home + part * (lower - home), home + part * (upper - home)
         tried = np.where(share < 0, home + share * (home - low), home + share * (high - home))
-        if mechanism.closes(tried).all():
+        if mechanism.can_close(tried).all():
             return low, high
     raise InputError(
         f"the loops of '{mechanism.name}' do not close about its home",

@@ -1,0 +1,40 @@
+"""How well a robot predicts measurements it has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theodolite.calibration.cross_validation import summarise
+from theodolite.calibration.data import Dataset
+from theodolite.calibration.method import Method
+from theodolite.calibration.placement import place
+from theodolite.calibration.result import Errors
+from theodolite.errors import InputError
+from theodolite.model.machine import Machine
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Errors of a robot on given measurements, and of a nominal one placed by them."""
+
+    errors: Errors
+    nominal: Errors | None = None
+
+    @property
+    def better(self) -> bool | None:
+        """Is it better than the nominal robot in every quantity? None without one."""
+        if self.nominal is None:
+            return None
+        return all(self.errors[name].rms < self.nominal[name].rms for name in self.errors)
+
+
+def validate(
+    robot: Machine, data: Dataset, method: Method, *, nominal: Machine | None = None
+) -> Validation:
+    """The robot's errors, and those of ``nominal`` placed by the data."""
+    errors = summarise(robot, data, method)
+    if nominal is None:
+        return Validation(errors)
+    if nominal.joint_types != robot.joint_types:
+        raise InputError(f"'{nominal.name}' has other joints than '{robot.name}'")
+    return Validation(errors, summarise(place(nominal, data, method), data, method))

@@ -1,0 +1,41 @@
+"""Measurements from a table with named columns: a pandas frame, or a mapping of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from theodolite.calibration.data import Dataset
+from theodolite.errors import InputError
+from theodolite.io.tables import NumberTable, checked
+from theodolite.model.machine import Machine
+
+
+def from_columns(
+    table: Any, robot: Machine, *, needs: Sequence[str] = (), check_limits: bool = True
+) -> Dataset:
+    """Columns with the names that measurement files have."""
+    names = [str(name) for name in table.keys()]  # noqa: SIM118  # a frame iterates over columns too
+    try:
+        columns = [np.asarray(table[name], dtype=np.float64) for name in table.keys()]  # noqa: SIM118
+    except (TypeError, ValueError) as error:
+        raise InputError("a column holds something else than numbers", where="table") from error
+    if not columns or any(column.ndim != 1 for column in columns):
+        raise InputError("the table has no columns of numbers", where="table")
+    if len({len(column) for column in columns}) > 1:
+        raise InputError("the columns have different lengths", where="table")
+    values = np.column_stack(columns)
+    bad = np.argwhere(np.isinf(values))
+    if len(bad):
+        row, column = bad[0]
+        raise InputError(
+            f"row {row + 1}, column '{names[column]}': {values[row, column]}",
+            where="table",
+            allowed="finite numbers",
+        )
+    lines = np.arange(1.0, len(values) + 1)
+    found = NumberTable(Path("table"), tuple(names), values, lines)
+    return checked(found.dataset(robot, check_limits=check_limits), robot, needs)

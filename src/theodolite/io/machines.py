@@ -1,0 +1,30 @@
+"""A robot by what people call it: a robot file, a URDF, or the name of a built-in one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from theodolite.errors import InputError
+from theodolite.io.robot_file import read_robot
+from theodolite.io.urdf import read_urdf
+from theodolite.io.writing import exists
+from theodolite.model.machine import Machine
+
+
+def is_urdf(text: str) -> bool:
+    """Is a robot given as a URDF file?"""
+    return Path(text).suffix.lower() in (".urdf", ".xml")
+
+
+def machine_named(text: str, *, tip: str | None = None, any_tip: bool = False) -> Machine:
+    """A robot from a file (robot file or URDF) or from the built-in ones."""
+    from theodolite import robots
+
+    path = Path(text)
+    if is_urdf(text):
+        return read_urdf(path, tip=tip, any_tip=any_tip)
+    if path.suffix or exists(path):
+        return read_robot(path)
+    if text not in robots.NAMES:
+        raise InputError(f"'{text}' is neither a file nor a built-in robot", allowed=robots.NAMES)
+    return robots.load(text)
