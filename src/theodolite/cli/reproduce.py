@@ -15,7 +15,7 @@ PAPERS = {
     "gecaro": ("gecaro",),
     "everett": ("everett_models", "everett_loops", "everett_fixture"),
     "meggiolaro": ("meggiolaro", "meggiolaro_errors"),
-    "renaud": ("renaud",),
+    "renaud": ("renaud", "renaud_tables", "renaud_checks"),
     "renaud-dynamics": ("renaud_dynamics",),
     "gautier": ("gautier", "gautier_tables"),
 }

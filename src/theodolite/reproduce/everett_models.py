@@ -12,7 +12,6 @@ from theodolite import robots
 from theodolite.arrays import FloatArray
 from theodolite.calibration.analytic import Measured, analytic
 from theodolite.calibration.calibrate import identifiable
-from theodolite.calibration.completeness import completeness
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.frame import Frame, FrameProblem
 from theodolite.calibration.noise import Noise
@@ -128,10 +127,13 @@ def _serial(name: str) -> Robot:
     return robot
 
 
-def loses_completeness(robot: Robot) -> int:
-    """How many parameters cannot be left out without losing completeness."""
+def essential(robot: Robot) -> int:
+    """How many parameters cannot be left out without losing one that exists [2.4.4]."""
+    rank = analytic(robot, Measured.POSE).rank
     names = [parameter.name for parameter in robot.parameters if not parameter.gain]
-    return sum(not completeness(robot.with_priorities({name: 0})).complete for name in names)
+    return sum(
+        analytic(robot.with_priorities({name: 0}), Measured.POSE).rank < rank for name in names
+    )
 
 
 def seven_joint_data() -> tuple[Robot, Dataset]:
@@ -205,12 +207,11 @@ def _models() -> list[Figure]:
     data = some_robot()
     for name, rows in MODELS.items():
         robot = product_robot(name, rows)
-        essential = loses_completeness(robot) if completeness(robot).complete else 0
         rank = analytic(robot, Measured.POSE).rank
         found += [
             Figure(f"{name}: rank of 18 parameters", "18", "18", str(rank), why=EQUATION_73),
             Figure(
-                f"{name}: parameters that cannot be left out", "18", "18", str(essential),
+                f"{name}: parameters that cannot be left out", "18", "18", str(essential(robot)),
                 why=EQUATION_73,
             ),
             below(
