@@ -1,8 +1,8 @@
 """Gautier 1991: tables II to V, entry by entry, and the scaling of the three models.
 
-Table IV is lost; table V, which holds the same coefficients as formulas, regenerates it. The
-samples of table II are random and not printed, so of its numbers only those can be checked that do
-not depend on them: which are zero, and the column V2 N, which lies in the null space of W.
+Table IV is lost in our copy; table V, which holds the same coefficients as formulas, regenerates
+it. The samples of table II are random and not printed, so of its numbers only those can be checked
+that do not depend on them: which are zero, and the column V2 N, which lies in the null space of W.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from theodolite.reproduce.gautier_scaling import scale_samples, scaling_study
 
 TITLE = "Tables II to V and the scaling of W (Gautier 1991)"
 
-#: Table II, column V2 N, without the 23 zeros. The minus sign of ZZ1 is lost in the print.
+#: Table II, column V2 N, without the 23 zeros. Our copy lacks the minus sign of ZZ1.
 V2_N = {
     "ZZ1": -0.14128, "Ia1": 1.2633, "XX2": -0.64517, "XZ2": -0.17779, "YY2": -0.52031,
     "ZZ2": 0.025507, "MX2": 0.24972, "Ia2": 0.099354, "XX3": -0.68264, "XY3": 0.0086334,
@@ -75,10 +75,10 @@ TOLERANCE = (
 )
 NULL_SPACE = (
     "V2 N lies in the null space of W, so its 40 base entries are -beta times the other 15, to the "
-    "five printed digits. The sign of ZZ1 is lost in the print"
+    "five printed digits. Our copy lacks the minus sign of ZZ1"
 )
 RANGE = "N is random, but beta N must be a combination of beta's columns, to four printed decimals"
-LOST = "table IV is lost; table V regenerates it, and the text writes three of its rows out"
+LOST = "lost in our copy; table V regenerates it, and the text writes three of its rows out"
 FOUR_DECIMALS = "coefficients as in table V to rounding, value as in table III to four decimals"
 CHANCE = "S of d0 and of d hardly differ: which is smaller depends on samples that are not printed"
 GAP = "T41 is nothing but rounding, of samples and of a computer that are not ours"
@@ -154,7 +154,7 @@ def _table_2(known: Identifiability) -> list[Figure]:
     return [
         *found,
         Figure(
-            "table II, R: zeros", "15 in bold", zeros, zeros if small == REGROUPED else str(small)
+            "table II, R: zeros", zeros, zeros, zeros if small == REGROUPED else " ".join(small)
         ),
         Figure(
             "tolerance tau, from T11 of table II", f"{TAU:.2e}", f"{TAU:.2e}",
