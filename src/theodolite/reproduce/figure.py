@@ -107,8 +107,8 @@ def not_comparable(what: str, paper: str, ours: str, *, why: str) -> Figure:
 def show_figures(console: Console, title: str, figures: Sequence[Figure]) -> None:
     """All figures of a paper, disagreements in red, and the reasons as notes below them."""
     table = Table(title=title, title_justify="left")
-    for heading in ("", "paper", "expected", "ours", "verdict"):
-        table.add_column(heading, justify="right" if heading not in ("", "verdict") else "left")
+    for heading in ("figure", "paper", "expected", "ours", "verdict"):
+        table.add_column(heading, justify="left" if heading in ("figure", "verdict") else "right")
     notes: dict[str, int] = {}
     for figure in figures:
         mark = f" ({notes.setdefault(figure.why, len(notes) + 1)})" if figure.why else ""

@@ -30,7 +30,10 @@ SMALL = 1e-6
 #: Errors of a real robot, for which eq. 5 has to be iterated.
 REAL = 1e-3
 CONFIGURATIONS = 60
+#: What the paper's 1 to 6 are.
+NUMBERS = ("x", "y", "z", "ry", "rz", "rx")
 
+NAMES = "the paper's numbers: link, and 1 to 6 for x y z and turns about y z x. 42 is e4y here"
 SECOND_ORDER = (
     "eq. 2 is linear: the square of the errors introduced, 1e-6, is left over, times the condition "
     "number of the columns, below 1000"
@@ -54,6 +57,11 @@ def lost(*, hayati: bool) -> str:
     modelled = dh_errors(hayati=hayati)
     rank = rank_of(modelled)
     return " ".join(name for name in independent_errors() if rank_of(modelled | {name}) > rank)
+
+
+def as_printed(names: str) -> str:
+    """Errors by the paper's numbers: e4y is its 42."""
+    return " ".join(f"{name[1]}{NUMBERS.index(name[2:]) + 1}" for name in names.split())
 
 
 def independent_errors() -> list[str]:
@@ -131,10 +139,14 @@ def _data(true: Robot, measured: Measured, rng: np.random.Generator) -> Dataset:
 
 def figures() -> list[Figure]:
     """Section 4: what is lost, and what is identified."""
-    every = "e1ry e2ry e3ry e4y e4ry"
     found = [
-        Figure("SCARA: lost with DH errors", every, every, lost(hayati=False)),
-        Figure("SCARA: lost with Hayati's as well", "e4y", "e4y", lost(hayati=True)),
+        Figure(
+            f"SCARA: lost with {name}", printed, printed, as_printed(lost(hayati=hayati)), why=NAMES
+        )
+        for name, hayati, printed in (
+            ("DH errors", False, "14 24 34 42 44"),
+            ("Hayati's as well", True, "42"),
+        )
     ]
     rng = np.random.default_rng(2000)
     for name, robot, measured, expected in (
