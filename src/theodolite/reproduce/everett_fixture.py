@@ -34,6 +34,9 @@ TABLES = {
     "table 2": (10.0, 1000, (0.245, 0.105), (0.752, 0.391)),
     "table 3": (5.0, 100, (0.242, 0.102), (0.787, 0.397)),
 }
+#: With the seed 1988 the first 600 draws are larger than those of 2000 other seeds (least squares:
+#: 0.50), so another is used; tests/reproduce compares both draw by draw.
+SEED = 1987
 #: Our runs for each side; with least squares, runs and touches of each target.
 RUNS = 1000
 LEAST_SQUARES_RUNS = ((400, 1), (50, 20))
@@ -229,7 +232,7 @@ def _matrices() -> list[Figure]:
 
 
 def _tables() -> list[Figure]:
-    draws = np.random.default_rng(1987).standard_normal((RUNS, 4, 6))
+    draws = np.random.default_rng(SEED).standard_normal((RUNS, 4, 6))
     errors = {side: simulated_errors(side, draws) for side in (10.0, 5.0)}
     expected = {
         (side, name): Spread.of(first_order(result, side))
@@ -274,7 +277,7 @@ def _sampled(
 
 
 def _least_squares() -> list[Figure]:
-    rng = np.random.default_rng(1987)
+    rng = np.random.default_rng(SEED)
     once = Spread.of(first_order(by_least_squares, 10.0))
     found = []
     for runs, repeats in LEAST_SQUARES_RUNS:
