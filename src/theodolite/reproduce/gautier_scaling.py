@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import State
+from theodolite.dynamics.drives import Drive, State
 from theodolite.dynamics.torque import random_state
 from theodolite.dynamics.tree import Tree
 from theodolite.estimation.threads import single_thread
@@ -23,6 +23,8 @@ STEPS = 1500
 FIRST, LAST = 1.0, 0.02
 #: Highest speed of a sample, rad/s or m/s.
 SPEED = 3.0
+#: Entries below this part of the largest are zeros of the model, or rounding of them.
+ZERO = 1e-12
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,7 @@ class ScalingStudy:
 
 def scaling_study(dynamics: Tree, rng: np.random.Generator) -> ScalingStudy:
     """Of a square matrix: one sample for each parameter that has an effect."""
-    probe = dynamics.energy(_sampled(dynamics, 50, rng))
-    moving = np.ptp(probe, axis=1) > 1e-9 * np.abs(probe).max()
+    moving = _moving(dynamics, rng)
     rows = int(moving.sum())
     start = _sampled(dynamics, rows, rng)
     with single_thread():
@@ -55,6 +56,29 @@ def scaling_study(dynamics: Tree, rng: np.random.Generator) -> ScalingStudy:
             _scaling(dynamics.energy(start)[moving].T),
             _scaling(dynamics.energy(_improved(dynamics, start, moving, rng))[moving].T),
         )
+
+
+def scale_samples(
+    dynamics: Tree, model: str, rng: np.random.Generator, sequences: int = 200
+) -> FloatArray:
+    """S of W for random sequences of just enough samples for a model, (sequences,)."""
+    moving = _moving(dynamics, rng)
+    rows = int(moving.sum())
+    found = []
+    for _ in range(sequences):
+        state = random_state(dynamics, rows if model == "h" else -(-rows // dynamics.motors), rng)
+        if model == "d0":
+            state = State(state.q, np.zeros_like(state.qd), state.qdd)
+        W = dynamics.energy(state) if model == "h" else dynamics.regressor(state, (Drive.ROTOR,))
+        sizes = np.abs(W[moving])
+        found.append(sizes.max() / sizes[sizes > ZERO * sizes.max()].min())
+    return np.array(found)
+
+
+def _moving(dynamics: Tree, rng: np.random.Generator) -> FloatArray:
+    """Which columns have an effect."""
+    probe = dynamics.energy(_sampled(dynamics, 50, rng))
+    return np.asarray(np.ptp(probe, axis=1) > 1e-9 * np.abs(probe).max())
 
 
 def _sampled(dynamics: Tree, count: int, rng: np.random.Generator) -> State:

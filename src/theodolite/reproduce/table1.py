@@ -6,7 +6,7 @@ Errors are named as ours, e(i)x e(i)y e(i)z and turns ry rz rx, which are the pa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -102,9 +102,34 @@ def _of_position(rows: tuple[Row, ...], *, base: bool) -> list[Relation]:
 
 
 def independent(robot: Robot, measured: Measured, *, base: bool = True) -> int:
-    """The paper's count, N - D of its Table 1."""
-    joints = robot.joints
-    return 6 * (joints + (1 if base else 0)) - len(relations(robot, measured, base=base))
+    """The paper's count as its Table 1 has it: I = N - D, with D = 2 r + 4 p + k.
+
+    It counts too few where q of k is the number of all joints and the base is known, and too many
+    where the last joints are coaxial: `analytic` does neither.
+    """
+    _check_table(robot)
+    rows = robot.frames
+    counted = rows if base else rows[1:]
+    slides = sum(row.joint is Joint.PRISMATIC for row in counted)
+    dependent = 2 * (len(counted) - slides) + 4 * slides + _printed_k(rows, measured)
+    return 6 * (len(rows) + (1 if base else 0)) - dependent
+
+
+def _printed_k(rows: tuple[Row, ...], measured: Measured) -> int:
+    """k below Table 1: 0 for poses, else 3 + 2 q for the last q joints.
+
+    They are revolute, with a = 0 in all of them and d = 0 in all but the first of them.
+    """
+    if measured is Measured.POSE:
+        return 0
+    last = 0
+    for row in reversed(rows):
+        if row.joint is not Joint.REVOLUTE or row.amount("a") != 0.0:
+            break
+        last += 1
+        if row.amount("d") != 0.0:
+            break
+    return 3 + 2 * last
 
 
 def combined_errors(found: Sequence[Relation]) -> dict[str, dict[str, float]]:
@@ -120,3 +145,13 @@ def combined_errors(found: Sequence[Relation]) -> dict[str, dict[str, float]]:
             if value:
                 combined.setdefault(name, {})[relation.error] = value
     return combined
+
+
+def joined(found: Sequence[Relation], errors: Mapping[str, float]) -> dict[str, float]:
+    """Eqs. 29-32 worked out: the independent errors, with what the redundant ones add to them."""
+    sums = dict(errors)
+    for relation in found:
+        value = sums.pop(relation.error)
+        for name, factor in relation.equals.items():
+            sums[name] += factor * value
+    return sums
