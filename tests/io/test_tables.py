@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import theodolite as th
-from theodolite.calibration.catalogue import METHODS, NEEDS, method_named
+from theodolite.calibration.catalogue import METHODS, method_named
 from theodolite.errors import InputError
 
 
@@ -19,7 +19,7 @@ def test_measurements_survive_a_round_trip(
     robot = th.robots.stanford()
     data = method_named(name).observe(robot, 5, rng, per_set=2)
     th.write_measurements(data, robot, tmp_path / "data.csv")
-    read = th.read_measurements([tmp_path / "data.csv"], robot, needs=NEEDS[name])
+    read = th.read_measurements([tmp_path / "data.csv"], robot, needs=method_named(name).needs)
     for field in ("motors", "positions", "rotations", "sets", "planes"):
         expected = getattr(data, field)
         if expected is None:

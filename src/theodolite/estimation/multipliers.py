@@ -18,7 +18,7 @@ that loops stay open by an amount that the weight decides.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -29,18 +29,22 @@ from theodolite.estimation.loss import Loss
 from theodolite.estimation.prior import Prior
 from theodolite.estimation.problem import Block, ConstrainedProblem, Linearized
 from theodolite.estimation.reduction import Reduction, reduce
-from theodolite.estimation.solver import Iteration, Solution, Status
+from theodolite.estimation.solver import Iteration, Solution, Status, settle
 from theodolite.estimation.step import linear_step, noise_left
 from theodolite.estimation.threads import single_thread
 from theodolite.matrices import pseudo_inverse
 from theodolite.model.parameters import Parameter
 
-#: A step this small in every unknown is none (tolerances; passive joints in metres, radians).
+#: A step this small in every unknown is none (tolerances; passive joints in metres, radians); a
+#: coarse one will do before going on with base parameters.
 STEP_TOLERANCE = 1e-11
+NEAR = 0.05
 MAX_ITERATIONS = 60
-#: A step that moves every constant by less than this part of its standard error is none: coarse
-#: while constants that nothing determines are free as well, fine for the base parameters.
-COARSE, FINE = 1e-2, 1e-3
+#: A step that moves every constant by less than this part of its standard error is none.
+ERROR_TOLERANCE = 1e-9
+#: After so many steps that promise no less, one of this part of the standard errors will do.
+PATIENCE = 5
+HARDLY = 0.3
 #: A step may raise the sum of error and gap by this factor: Newton's often do, and come back.
 TOLERATED = 1.5
 #: A stationary point with a larger gap has open loops (metres, radians).
@@ -189,7 +193,7 @@ def _solve(
             prior,
             max_iterations,
             (),
-            tolerance=COARSE,
+            tolerance=NEAR,
         )
         reduction = reduce(_Fixed(problem, first.at.passive, elimination), first.at.values, Loss())
         known = analyse(reduction.R, problem.parameters, problem.priorities, reduction.rows)
@@ -208,18 +212,13 @@ def _solve(
             narrowed,
             max_iterations,
             first.trace,
-            tolerance=FINE,
+            tolerance=STEP_TOLERANCE,
         )
         reduction = reduce(_Fixed(problem, last.at.passive, elimination), last.at.values, Loss())
-        return _ended(
-            problem,
-            elimination,
-            last,
-            reduction,
-            replace(known, R=reduction.R),
-            known.base,
-            narrowed,
-        )
+        there = analyse(reduction.R, problem.parameters, problem.priorities, reduction.rows)
+        known = settle(known, there)
+        narrowed = prior.regrouped(known.base, known.regrouped, known.relations)
+        return _ended(problem, elimination, last, reduction, known, known.base, narrowed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,6 +254,7 @@ def _descended(
     values, passive = start.values, start.passive
     multipliers: FloatArray = np.zeros((0, 0))
     trace = list(before)
+    promised, waiting = np.inf, 0
     for _ in range(max_iterations):
         reduction = reduce(_Fixed(problem, passive, elimination), values, Loss())
         if not trace:
@@ -265,7 +265,11 @@ def _descended(
         size = max(ahead.size, float(np.abs(turn).max(initial=0.0)))
         length = _length(problem, values, passive, ahead.step, turn)
         values, passive = values + length * ahead.step, passive + length * turn
-        small = size < STEP_TOLERANCE or ahead.decrease <= (tolerance * noise) ** 2
+        waiting = 0 if ahead.decrease < promised / 4 else waiting + 1
+        promised = min(promised, ahead.decrease)
+        # Constants that the data hardly determine move to and fro within their errors.
+        to_and_fro = waiting > PATIENCE and ahead.decrease <= (HARDLY * noise) ** 2
+        small = size < tolerance or to_and_fro or ahead.decrease <= (ERROR_TOLERANCE * noise) ** 2
         if length == 1.0 and small:
             return _Descent(_Unknowns(values, passive), multipliers, Status.CONVERGED, tuple(trace))
         trace.append(Iteration(len(trace), reduction.cost, size, 0.0))

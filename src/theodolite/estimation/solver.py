@@ -54,6 +54,9 @@ NEGLIGIBLE_STEP = 1e-7
 NEGLIGIBLE_DECREASE = 1e-6
 #: A step of this part of the standard errors that does not help is not worth another try.
 NEGLIGIBLE_ERROR = 0.1
+#: Before going on with base parameters alone, a last step of this part of the tolerances will do:
+#: the relations between parameters are no more exact than that.
+NEAR = 0.05
 #: Damping gives up here: no decrease along any direction.
 MAX_DAMPING = 1e8
 #: Residuals this small, in standard deviations, are exact: there are no outliers.
@@ -147,18 +150,27 @@ def solve(
             start = _first_values(problem)
         free = np.arange(len(problem.parameters)) if free is None else free
         prior = Prior.of([problem.parameters[index] for index in free])
+        everything = len(free) == len(problem.parameters)
         search = _Search(
-            problem, free, prior, loss or Loss(), noise_known, max_iterations, progress
+            problem,
+            free,
+            prior,
+            loss or Loss(),
+            noise_known,
+            max_iterations,
+            progress,
+            near=NEAR if change is Change.BASE and everything else 0.0,
         )
         end = search.run(start)
-        everything = len(free) == len(problem.parameters)
         known = examine(problem, end.point.values, end.point.reduction)
         cost_of_all = end.point.cost
         status = end.status if known.rank else Status.NOT_IDENTIFIABLE
         if change is Change.BASE and everything and known.rank:
             search, end = _base_only(search, end, known)
             status = end.status
-            known = replace(known, R=_deciding(problem, end.point.values, end.point.reduction))
+            known = settle(known, examine(problem, end.point.values, end.point.reduction))
+            prior = prior.regrouped(known.base, known.regrouped, known.relations)
+            free = known.base
         reduction = end.point.reduction
         if not end.loss.is_squared:
             # The covariance of a robust estimate needs the factor without weights.
@@ -170,8 +182,8 @@ def solve(
             reduction,
             known,
             end.loss,
-            search.free,
-            search.prior,
+            free,
+            prior,
             cost_of_all,
         )
 
@@ -180,6 +192,13 @@ def examine(problem: Problem, values: FloatArray, reduction: Reduction) -> Ident
     """What is identifiable at given values."""
     R = _deciding(problem, values, reduction)
     return analyse(R, problem.parameters, problem.priorities, reduction.rows)
+
+
+def settle(chosen: Identifiability, there: Identifiability) -> Identifiability:
+    """Identifiability at the solution, for base parameters that were chosen a little before it."""
+    if set(chosen.base) == set(there.base):
+        return there
+    return replace(chosen, R=there.R)
 
 
 def _deciding(problem: Problem, values: FloatArray, reduction: Reduction) -> FloatArray:
@@ -205,7 +224,7 @@ def _base_only(search: _Search, end: _End, known: Identifiability) -> tuple[_Sea
     moved = (there - mean)[known.regrouped]
     start[known.base] = there[known.base] + known.relations @ moved
     prior = search.prior.regrouped(known.base, known.regrouped, known.relations)
-    narrowed = replace(search, free=known.base, prior=prior)
+    narrowed = replace(search, free=known.base, prior=prior, near=0.0)
     first = _at(search.problem, start, end.loss)
     if first is None or first.cost > end.trace[0].cost:
         # The relations do not reach that far: start where everything started.
@@ -248,6 +267,8 @@ class _Search:
     noise_known: bool
     max_iterations: int
     progress: Progress | None
+    #: A step of this part of the tolerances ends the search: it goes on with base parameters.
+    near: float = 0.0
 
     def run(self, start: FloatArray) -> _End:
         """Plain least squares first; then the robust loss, its scale from the residuals."""
@@ -288,6 +309,9 @@ class _Search:
             damping = 0.0 if outcome.gain > WELL_PREDICTED else outcome.damping / 10
             if self.progress is not None:
                 self.progress(trace[-1])
+            if outcome.size <= self.near and outcome.gain > WELL_PREDICTED:
+                status = Status.CONVERGED
+                break
         return _End(here, status, tuple(trace), loss)
 
     def _advance(self, here: _Point, damping: float, loss: Loss, noise: float) -> _Advance | Status:

@@ -195,7 +195,9 @@ def from_printed_positions() -> float:
     problem = Position().problem(
         start(6.1), Dataset(motors, positions=ROWS[:, None, 3:]), noise=UNIT
     )
-    return solve_with_multipliers(problem.constrained()).objective
+    loops = problem.constrained()
+    assert loops is not None  # a five-bar has loops
+    return solve_with_multipliers(loops).objective
 
 
 def figures() -> list[Figure]:
