@@ -18,7 +18,7 @@ that loops stay open by an amount that the weight decides.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -30,7 +30,7 @@ from theodolite.estimation.prior import Prior
 from theodolite.estimation.problem import Block, ConstrainedProblem, Linearized
 from theodolite.estimation.reduction import Reduction, reduce
 from theodolite.estimation.solver import Iteration, Solution, Status, settle
-from theodolite.estimation.step import linear_step, noise_left
+from theodolite.estimation.step import linear_step, noise_left, widened
 from theodolite.estimation.threads import single_thread
 from theodolite.matrices import pseudo_inverse
 from theodolite.model.parameters import Parameter
@@ -45,6 +45,8 @@ ERROR_TOLERANCE = 1e-9
 #: After so many steps that promise no less, one of this part of the standard errors will do.
 PATIENCE = 5
 HARDLY = 0.3
+#: How often the prior of the base parameters is taken from the relations where they ended.
+REGROUPINGS = 2
 #: A step may raise the sum of error and gap by this factor: Newton's often do, and come back.
 TOLERATED = 1.5
 #: A stationary point with a larger gap has open loops (metres, radians).
@@ -196,6 +198,9 @@ def _solve(
             tolerance=NEAR,
         )
         reduction = reduce(_Fixed(problem, first.at.passive, elimination), first.at.values, Loss())
+        everything = np.arange(len(values))
+        noise = noise_left(reduction, prior, everything)
+        prior = widened(reduction, first.at.values, prior, everything, noise)
         known = analyse(reduction.R, problem.parameters, problem.priorities, reduction.rows)
         if not known.rank:
             return _ended(problem, elimination, first, reduction, known, np.arange(0), prior)
@@ -203,21 +208,24 @@ def _solve(
         start = prior.mean.copy()
         moved = (first.at.values - prior.mean)[known.regrouped]
         start[known.base] = first.at.values[known.base] + known.relations @ moved
-        narrowed = prior.regrouped(known.base, known.regrouped, known.relations)
-        last = _descended(
-            problem,
-            elimination,
-            _Unknowns(start, first.at.passive),
-            known.base,
-            narrowed,
-            max_iterations,
-            first.trace,
-            tolerance=STEP_TOLERANCE,
-        )
-        reduction = reduce(_Fixed(problem, last.at.passive, elimination), last.at.values, Loss())
-        there = analyse(reduction.R, problem.parameters, problem.priorities, reduction.rows)
-        known = settle(known, there)
-        narrowed = prior.regrouped(known.base, known.regrouped, known.relations)
+        last = replace(first, at=_Unknowns(start, first.at.passive))
+        for _ in range(REGROUPINGS):
+            narrowed = prior.regrouped(known.base, known.regrouped, known.relations)
+            last = _descended(
+                problem,
+                elimination,
+                last.at,
+                known.base,
+                narrowed,
+                max_iterations,
+                last.trace,
+                tolerance=STEP_TOLERANCE,
+            )
+            reduction = reduce(
+                _Fixed(problem, last.at.passive, elimination), last.at.values, Loss()
+            )
+            there = analyse(reduction.R, problem.parameters, problem.priorities, reduction.rows)
+            known = settle(known, there)
         return _ended(problem, elimination, last, reduction, known, known.base, narrowed)
 
 

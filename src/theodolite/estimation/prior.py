@@ -30,7 +30,10 @@ class Prior:
     def of(parameters: Sequence[Parameter]) -> Prior:
         """Independent errors, each with its parameter's tolerance."""
         mean = np.array([parameter.value for parameter in parameters])
-        tolerances = np.array([parameter.tolerance for parameter in parameters])
+        return Prior.independent(mean, np.array([p.tolerance for p in parameters]))
+
+    @staticmethod
+    def independent(mean: FloatArray, tolerances: FloatArray) -> Prior:
         return Prior(mean, np.diag(1.0 / tolerances), tolerances)
 
     def residual(self, values: FloatArray) -> FloatArray:

@@ -27,7 +27,13 @@ from theodolite.estimation.loss import Loss
 from theodolite.estimation.prior import Prior
 from theodolite.estimation.problem import Problem
 from theodolite.estimation.reduction import Reduction, reduce, triangle
-from theodolite.estimation.step import Step, against_gradient, linear_step, noise_left
+from theodolite.estimation.step import (
+    Step,
+    against_gradient,
+    linear_step,
+    noise_left,
+    widened,
+)
 from theodolite.estimation.threads import single_thread
 
 #: A step of less than this part of every tolerance is none.
@@ -56,7 +62,7 @@ NEGLIGIBLE_DECREASE = 1e-6
 NEGLIGIBLE_ERROR = 0.1
 #: Before going on with base parameters alone, a last step of this part of the tolerances will do:
 #: the relations between parameters are no more exact than that.
-NEAR = 0.05
+NEAR = 0.3
 #: Damping gives up here: no decrease along any direction.
 MAX_DAMPING = 1e8
 #: Residuals this small, in standard deviations, are exact: there are no outliers.
@@ -162,6 +168,13 @@ def solve(
             near=NEAR if change is Change.BASE and everything else 0.0,
         )
         end = search.run(start)
+        noise = 1.0 if noise_known else noise_left(end.point.reduction, prior, free)
+        wider = widened(end.point.reduction, end.point.values, prior, free, noise)
+        if wider is not prior:
+            prior = wider
+            search = replace(search, prior=prior)
+            if not search.near:
+                end = search.continued(end.point, end)
         known = examine(problem, end.point.values, end.point.reduction)
         cost_of_all = end.point.cost
         status = end.status if known.rank else Status.NOT_IDENTIFIABLE

@@ -12,6 +12,10 @@ from theodolite.estimation.reduction import Reduction
 
 #: Smallest noise, relative to the largest effect of a tolerance: below are only rounding errors.
 SMALLEST_NOISE = 1e-11
+#: A parameter that moved by more than so many tolerances, and is determined to this part of one,
+#: had too narrow a tolerance.
+BEYOND = 2.0
+WELL_DETERMINED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +71,24 @@ def against_gradient(
     scaled, scale = _system(here, prior, free, noise, damping)
     R = np.asarray(np.linalg.qr(scaled, mode="r"))
     return _solved(R, _solved(R.T, gradient / scale)) / scale
+
+
+def widened(
+    here: Reduction, values: FloatArray, prior: Prior, free: IntArray, noise: float
+) -> Prior:
+    """The prior, wider where well determined parameters left their tolerances far behind.
+
+    A tolerance is a judgement; data that contradict it are believed.
+    """
+    scaled, scale = _system(here, prior, free, noise, 0.0)
+    R = np.asarray(np.linalg.qr(scaled, mode="r"))
+    inverse = np.linalg.pinv(R, rcond=np.finfo(float).eps)
+    deviations = noise * np.linalg.norm(inverse, axis=1) / scale
+    moved = np.abs(values[free] - prior.mean)
+    narrow = (moved > BEYOND * prior.tolerances) & (deviations < WELL_DETERMINED * prior.tolerances)
+    if not narrow.any():
+        return prior
+    return Prior.independent(prior.mean, np.where(narrow, moved, prior.tolerances))
 
 
 def _system(

@@ -31,6 +31,8 @@ from theodolite.reproduce.figure import NOTHING, Figure, below, between, near
 
 TITLE = "Five-bar robot with Lagrange multipliers (Everett 1988)"
 
+#: Tolerance of constants of which nothing is known, metres and radians.
+UNKNOWN = 10.0
 #: The initial estimate, eqs. 48-54: lengths as printed, angles in degrees.
 START = {
     "A0": {"Tx": 0.1, "Ty": 0.2, "Rx": 1, "Ry": 1, "Tz": 1, "Txb": 4.8, "Tyb": 0.2, "Rxb": -88}
@@ -108,7 +110,9 @@ def start(x: float) -> Mechanism:
         for body, amounts in START.items()
         for symbol, value in amounts.items()
     }
-    return five_bar().with_values({**values, "At.Tx": x})
+    guessed = five_bar().with_values({**values, "At.Tx": x})
+    # The report knows no tolerances: as good as none.
+    return guessed.with_tolerances({p.name: UNKNOWN for p in guessed.parameters})
 
 
 def guesses(active: FloatArray, side: FloatArray | None = None) -> FloatArray:
