@@ -285,8 +285,10 @@ def _ranks() -> list[Figure]:
 def _exact() -> list[Figure]:
     found = []
     for name, method in (("implicit-12", Implicit()), ("inverse-12", Inverse())):
-        study = identified(IDENTIFIED, h4(), method, noise=None, change=Change.ALL)
-        count = study.solution.iterations + 1
+        study = identified(IDENTIFIED, h4(), method, noise=None)
+        # The paper moves all its parameters; base parameters alone take a few steps more.
+        whole = identified(IDENTIFIED, h4(), method, noise=None, change=Change.ALL)
+        count = whole.solution.iterations + 1
         limit = 1e-3 * predicted_error(study, fresh())[0]
         found += [
             Figure(
