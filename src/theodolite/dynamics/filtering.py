@@ -32,6 +32,9 @@ ORDER = 4
 SLOWEST = 3.0
 #: Samples that a proposed cut-off leaves.
 FEWEST_KEPT = 60
+#: Periods of the cut-off by which a recording is extended at both ends for the filter to settle;
+#: SciPy's own extension is a number of samples, far too short at high rates.
+PADDING = 2.0
 #: Periods of the cut-off that are left out at both ends; the second low-pass takes two more.
 EDGE = 3.0
 #: Samples per period of the cut-off beyond which the regressor is not filled.
@@ -139,7 +142,7 @@ def filtered_parts(
 
 def filtered(recording: Recording, *, cutoff: float | None = None, loaded: bool = False) -> Run:
     """Resampled, low-passed and differentiated, with the low-pass for both sides of the model."""
-    from scipy.signal import butter, decimate, filtfilt
+    from scipy.signal import butter, decimate, sosfiltfilt
 
     if len(recording.gaps):
         raise InputError(
@@ -163,10 +166,13 @@ def filtered(recording: Recording, *, cutoff: float | None = None, loaded: bool 
             allowed=f"at least {FEWEST_PERIODS / frequency:.1f} s at this cut-off",
             remedy="Record for longer, or raise --cutoff",
         )  # fmt: skip
-    b, a = butter(ORDER, frequency / (rate / 2))
+    # In second-order sections: the coefficients of one polynomial of degree four lose all their
+    # digits where the cut-off is a small part of the rate.
+    sections = butter(ORDER, frequency, fs=rate, output="sos")
+    padding = int(PADDING * rate / frequency)
 
     def smooth(signal: FloatArray) -> FloatArray:
-        return np.asarray(filtfilt(b, a, signal, axis=0))
+        return np.asarray(sosfiltfilt(sections, signal, axis=0, padlen=padding))
 
     q = smooth(even.q)
     qd = np.gradient(q, 1.0 / rate, axis=0) if even.qd is None else smooth(even.qd)
