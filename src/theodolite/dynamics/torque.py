@@ -134,24 +134,25 @@ class TorqueProblem(LinearModel):
         return changed
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
-        """Blocks that hold until the next one is asked for: all use the same memory."""
-        size = len(self.dynamics.columns(self.drives))
-        simple = len(self.parameters) == size and self._used is None
-        memory = np.zeros((size + 1, self.dynamics.motors, 0))
         for run, rows in self.pieces():
-            source = run.thinning.source(rows)
-            n = source.stop - source.start
-            if memory.shape[2] != n:
-                memory = np.zeros((size + 1, self.dynamics.motors, n))
-            table = self.regressor(run, source, out=memory[:size])
-            columns = memory if simple else np.concatenate([table, memory[:1]])
-            columns[-1] = -run.torques[source].T
+            columns = self._columns(run, run.thinning.source(rows))
             if values.any():
-                columns[-1] += np.tensordot(values, table, axes=1)
+                columns[-1] += np.tensordot(values, columns[:-1], axes=1)
             columns = run.thinning.thinned(columns)
             if self.whitening is not None:
                 columns = np.matmul(self.whitening, columns)
             yield Block(columns.reshape(len(columns), -1), self.dynamics.motors)
+
+    def _columns(self, run: Run, rows: slice) -> FloatArray:
+        """Regressor and, last, the residual at zero, (columns + 1, motors, n), in new memory."""
+        size = len(self.dynamics.columns(self.drives))
+        table = np.zeros((size + 1, self.dynamics.motors, rows.stop - rows.start))
+        chosen = self.regressor(run, rows, out=table[:size])
+        if self.payload or self._used is not None:
+            # Other columns than those that were filled in place.
+            table = np.concatenate([chosen, table[:1]])
+        table[-1] = -run.torques[rows].T
+        return table
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         return {"torque": np.linalg.norm(self.predicted(values) - self.measured(), axis=1)}
