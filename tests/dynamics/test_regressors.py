@@ -184,7 +184,7 @@ def test_explicit_and_implicit_forms_agree(name: str) -> None:
     explicit = np.tensordot(values, dynamics.regressor(state, ()), axes=1).T
     implicit, _ = dynamics.implicit_torques(state, values)
     np.testing.assert_allclose(implicit, explicit, atol=1e-8 * np.abs(explicit).max())
-    whole, _ = dynamics.followed(state)
+    whole, _ = dynamics.joint_state(state)
     cut = Tree(dynamics.links, [""] * dynamics.joints, dynamics.joints, dynamics.gravity)
     torques = np.tensordot(values, cut.regressor(whole, ()), axes=1).T
     gap = mechanism.gap(mechanism.values, whole.q)

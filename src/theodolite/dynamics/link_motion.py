@@ -1,4 +1,4 @@
-"""The motion of links outwards from the world, for all samples at once, and what it makes of them.
+"""The motion of links, carried outwards from the world for all samples at once, and their torques.
 
 With the velocity w, acceleration w', and acceleration a of the origin (less gravity), all in the
 link's frame, a link's force and moment are linear in its ten parameters [Gautier1991, eq. 3],
@@ -44,7 +44,7 @@ class Link:
 
 
 #: Places of vectors: w (before w') and a, which every motion has; v and the world's axes, which
-#: energy and places need besides.
+#: energies and poses need besides.
 W, A, V, AXES = 0, 2, 3, slice(4, 7)
 FEW, MANY = 3, 7
 
@@ -56,15 +56,15 @@ class LinkMotion:
     """
 
     def __init__(
-        self, joints: int, n: int, acceleration: FloatArray, *, places: bool = False
+        self, joints: int, n: int, acceleration: FloatArray, *, poses: bool = False
     ) -> None:
-        """At rest, with room for some joints; with ``places``, also v, frame and origin."""
-        self._head = MANY if places else FEW
+        """At rest, with room for some joints; with ``poses``, also v, frame and origin."""
+        self._head = MANY if poses else FEW
         self._vectors = np.zeros((self._head + 2 * joints, 3, n))
         self._vectors[A] = acceleration[:, None]
         self._joints = 0
         self._origin = np.zeros((3, n))
-        if places:
+        if poses:
             self._vectors[AXES] = np.eye(3)[:, :, None]
         # Rows of moments by nine parameters and of forces by four, used anew for every link.
         self._moments = np.zeros((3, 9, n))
