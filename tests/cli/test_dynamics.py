@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,11 @@ import pytest
 import theodolite as th
 from tests.dynamics.simulated import GAINS, puma, recorded, true_values
 from tests.io.test_urdf_inertia import SMALL
+from theodolite.cli.dynamics import excite, options
+from theodolite.dynamics.drives import FRICTION, STRIBECK_SPEED
+from theodolite.dynamics.excitation.limits import DEFAULT_ACCELERATION, DEFAULT_VELOCITY
 from theodolite.dynamics.inertia import RigidBody
+from theodolite.dynamics.judge import Accuracy
 from theodolite.dynamics.recording import Recording
 
 VERBS = ("identifiable", "excite", "identify", "validate", "payload", "gains")
@@ -53,13 +58,13 @@ def test_identifiable_prints_the_relations(theodolite) -> None:
     assert code == 0
     assert "40 of 66 parameters are identifiable" in out
     assert "ZZ2* = ZZ2 + Ia2 + D3^2 (M3 + M4 + M5 + M6)" in out
-    for options, rank in (
+    for how, rank in (
         (("--by", "svd", "--no-rotors"), 36),
         (("--by", "rules", "--friction"), 58),
         (("--model", "rest"), 40),
         (("--model", "energy"), 40),
     ):
-        _, out, _ = theodolite("dynamics", "identifiable", "puma560", *options, "--json")
+        _, out, _ = theodolite("dynamics", "identifiable", "puma560", *how, "--json")
         assert json.loads(out)["rank"] == rank
 
 
@@ -172,10 +177,10 @@ def test_payload_and_gains(theodolite) -> None:
 
 
 def test_excite_writes_a_motion(theodolite) -> None:
-    options = ("--harmonics", 3, "--starts", 1, "--rate", 50, "--friction", "none")
+    settings = ("--harmonics", 3, "--starts", 1, "--rate", 50, "--friction", "none")
     code, out, errors = theodolite(
         "dynamics", "excite", "scara", "--out", "motion.csv", "--plot", "motion.svg",
-        "--velocity", "1,1,0.3,2", "--seed", 1, "--json", *options,
+        "--velocity", "1,1,0.3,2", "--seed", 1, "--json", *settings,
     )  # fmt: skip
     assert code == 0, errors
     found = json.loads(out)
@@ -190,7 +195,7 @@ def test_excite_writes_a_motion(theodolite) -> None:
     before = Path("motion.csv").read_text()
     theodolite(
         "dynamics", "excite", "scara", "--out", "motion.csv", "--velocity", "1,1,0.3,2",
-        "--seed", 1, "--force", *options,
+        "--seed", 1, "--force", *settings,
     )  # fmt: skip
     assert Path("motion.csv").read_text() == before
 
@@ -337,3 +342,13 @@ def test_help_speaks_english(theodolite, verb: str) -> None:
     own = [line for line in out.splitlines() if "--seed" not in line]
     assert "range>" not in " ".join(own)
     assert "<float>" not in out
+
+
+def test_defaults_are_those_of_python() -> None:
+    """They are written twice so that help is fast; they must not differ."""
+    assert options.DEFAULT_STRIBECK == STRIBECK_SPEED
+    assert Accuracy(options.DEFAULT_GOOD / 100, options.DEFAULT_USABLE / 100) == Accuracy()
+    assert options.parse_drives(options.DEFAULT_FRICTION, rotors=True) == FRICTION
+    given = signature(excite.command).parameters
+    assert float(given["velocity"].default) == DEFAULT_VELOCITY
+    assert float(given["acceleration"].default) == DEFAULT_ACCELERATION

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 import theodolite as th
@@ -15,6 +17,7 @@ GAINS = np.array([14.87, 13.26, 11.13, 10.62, 11.03, 11.47])
 DOWN = np.array([0.0, 0.0, -9.81])
 
 
+@cache
 def puma() -> Dynamics:
     return Dynamics(th.robots.puma560())
 

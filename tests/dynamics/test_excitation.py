@@ -234,3 +234,29 @@ def test_nonsense_is_refused() -> None:
     with pytest.raises(InputError, match="velocity of joint 2 is not positive"):
         Limits(np.zeros(2), np.ones(2), np.array([1.0, 0.0]), np.ones(2))
     assert FourierBasis(10.0, 5).size == 9
+
+
+def test_long_motions_are_planned_too() -> None:
+    """An hour has fewer samples per second than any file; the search must not mind."""
+    dynamics = Dynamics(th.robots.scara())
+    found = excite(
+        dynamics, Limits.of(dynamics), parts=[Part(3600.0)], harmonics=2, starts=1, iterations=2,
+        rng=np.random.default_rng(0),
+    )  # fmt: skip
+    assert found.trajectory.duration == 3600.0
+    for rate in (0.5, 1e3, np.nan):
+        with pytest.raises(InputError, match="samples per second; allowed: 1 to 277"):
+            found.trajectory.sample(rate)
+
+
+def test_poor_motions_and_broken_limits_are_said() -> None:
+    dynamics = Dynamics(th.robots.scara())
+    limits = Limits.of(dynamics, velocity=1.0, acceleration=4.0)
+    found = excite(
+        dynamics, limits, harmonics=2, starts=1, iterations=2, rng=np.random.default_rng(0)
+    )
+    assert found.good
+    (words,) = replace(found, condition_number=1e4).warnings
+    assert "hardly show" in words
+    (words,) = replace(found, use={"position": 1.2}).warnings
+    assert "no motion within all limits" in words

@@ -67,3 +67,9 @@ def test_parameters_remember_the_gravity_they_were_identified_with() -> None:
 def test_nonsense_is_refused(gravity: list[float]) -> None:
     with pytest.raises(InputError, match="three numbers in m/s2"):
         th.Dynamics(th.robots.puma560(), gravity=np.array(gravity))
+
+
+def test_mechanisms_need_their_own_dynamics() -> None:
+    with pytest.raises(InputError, match="Use build_dynamics"):
+        th.Dynamics(th.robots.load("fourbar"))
+    assert isinstance(th.build_dynamics(th.robots.load("fourbar")), th.LoopDynamics)

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from tests.dynamics.simulated import puma, recorded, simulated
+from theodolite.dynamics import torque
 from theodolite.dynamics.base_parameters import base_values
 from theodolite.dynamics.consistent import fit_consistent, is_consistent
 from theodolite.dynamics.coverage import check_excitation
@@ -21,6 +23,7 @@ from theodolite.dynamics.ridge import fit_ridge
 from theodolite.dynamics.torque import TorqueProblem
 from theodolite.dynamics.torque_noise import correlation_factor
 from theodolite.errors import InputError
+from theodolite.estimation.solver import Status
 from theodolite.reproduce import renaud_dynamics
 
 
@@ -63,9 +66,7 @@ def test_coloured_noise_widens_the_intervals() -> None:
         dynamics, run, truth = simulated(seed, noise=0.0)
         rng = np.random.default_rng(seed)
         white = rng.standard_normal((len(run.torques) + 200, 6))
-        coloured = np.zeros_like(white)
-        for row in range(1, len(white)):
-            coloured[row] = 0.8 * coloured[row - 1] + white[row]
+        coloured = lfilter([1.0], [1.0, -0.8], white, axis=0)
         found = identify_dynamics(
             dynamics, replace(run, torques=run.torques + 0.3 * coloured[200:])
         )
@@ -81,9 +82,7 @@ def test_correlation_factor_of_known_series() -> None:
     rng = np.random.default_rng(0)
     white = rng.standard_normal(50_000)
     assert correlation_factor(white) == pytest.approx(1.0, abs=0.05)
-    series = np.zeros_like(white)
-    for row in range(1, len(white)):
-        series[row] = 0.6 * series[row - 1] + white[row]
+    series = lfilter([1.0], [1.0, -0.6], white)
     assert correlation_factor(series) == pytest.approx(4.0, rel=0.1)
 
 
@@ -233,6 +232,26 @@ def test_wrong_shapes_and_names_are_refused() -> None:
         TorqueProblem(dynamics, Run(run.state, run.torques[:, :5]))
     with pytest.raises(InputError, match="there is no parameter XX9"):
         TorqueProblem(puma(), run, only=["XX9"])
+
+
+def test_parameters_without_effect_are_not_called_ill_conditioned() -> None:
+    """Nothing of a base link but its turning shows: no parameter at all is identifiable."""
+    dynamics, run, _ = simulated(0)
+    found = identify_dynamics(dynamics, run, only=["XX1", "MX1"], estimator=Estimator.ORDINARY)
+    assert found.identifiability.rank == 0
+    assert found.status is Status.NOT_IDENTIFIABLE
+
+
+@pytest.mark.parametrize("stored", [0, 10**9])
+def test_a_stored_regressor_changes_nothing(monkeypatch: pytest.MonkeyPatch, stored: int) -> None:
+    """Large recordings are computed again for every pass, small ones are kept in memory."""
+    dynamics, recording, _ = recorded(3)
+    run = filter_recording(recording)
+    usual = identify_dynamics(dynamics, run, estimator=Estimator.ROBUST)
+    monkeypatch.setattr(torque, "STORED", stored)
+    found = identify_dynamics(dynamics, run, estimator=Estimator.ROBUST)
+    np.testing.assert_allclose(found.values, usual.values, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.statistics.covariance, usual.statistics.covariance, rtol=1e-7)
 
 
 def test_the_h4_of_renaud() -> None:

@@ -16,7 +16,7 @@ from theodolite.dynamics.inertia import (
     inertial_parameters,
     mass_properties,
 )
-from theodolite.dynamics.payload import identify_payload
+from theodolite.dynamics.payload import _inertia_slopes, identify_payload
 from theodolite.errors import InputError
 
 MASS, CENTRE = 4.0, np.array([0.02, -0.05, 0.1])
@@ -106,3 +106,21 @@ def test_bodies_move_with_their_frames() -> None:
     assert mass == pytest.approx(3.0)
     np.testing.assert_allclose(centre, R @ x + p, atol=1e-12)
     np.testing.assert_allclose(inertia, R @ np.diag([0.1, 0.2, 0.25]) @ R.T, atol=1e-12)
+
+
+def test_bodies_that_cannot_exist_are_refused() -> None:
+    for mass, moments in ((0.0, [1, 1, 1]), (-1.0, [1, 1, 1]), (1.0, [1, 1, 3]), (1.0, [-1, 1, 1])):
+        with pytest.raises(InputError, match="body"):
+            RigidBody(mass, np.zeros(3), np.diag(np.array(moments, dtype=float)))
+    # A plate is a limit that is allowed, and so is a point.
+    RigidBody(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))
+    RigidBody(1.0, np.zeros(3))
+
+
+def test_errors_of_the_inertia_follow_from_those_of_the_parameters() -> None:
+    """The derivative of the inertia about the centre, against differences."""
+    body = RigidBody(3.0, np.array([0.1, -0.2, 0.3]), np.diag([0.1, 0.2, 0.25])).parameters
+    slopes = _inertia_slopes(body)
+    for column, step in enumerate(1e-6 * np.eye(10)):
+        ahead, behind = (mass_properties(body + side * step)[2] for side in (1, -1))
+        np.testing.assert_allclose(slopes[:, :, column], (ahead - behind) / 2e-6, atol=1e-8)

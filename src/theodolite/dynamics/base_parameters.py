@@ -73,10 +73,10 @@ def find_base_parameters(
     if samples is Samples.REST:
         state = State(state.q, np.zeros_like(state.qd), state.qdd)
     kind = EnergyProblem if energy else TorqueProblem
-    found = base_parameters(kind(dynamics, Run.of(state), drives=drives, only=only))
+    by_qr = base_parameters(kind(dynamics, Run.of(state), drives=drives, only=only))
     if analysis is Analysis.SVD:
-        return analyse_by_svd(found.R, found.parameters, found.priorities, found.rows)
-    return found
+        return analyse_by_svd(by_qr.R, by_qr.parameters, by_qr.priorities, by_qr.rows)
+    return by_qr
 
 
 def base_parameters(problem: Problem) -> Identifiability:

@@ -45,7 +45,7 @@ def relations_in_words(
 ) -> list[str]:
     """``ZZ1* = ZZ1 + Ia1 + YY2 + 2 R3 MZ3 + (D3^2 + R3^2) M3``, one line for each base parameter.
 
-    Where a coefficient is no polynomial in the lengths, its number stands there.
+    A coefficient that is not a polynomial in the lengths is given as a number.
     """
     with single_thread():
         texts = _recognise(dynamics, identifiability, with_rotors=with_rotors)
@@ -136,7 +136,7 @@ def _relations(
             [null[places[n]] if n in places else nothing for n in identifiability.names(indices)]
         ).reshape(-1, null.shape[1])
 
-    # What has no effect may stand in any combination; it is left out by projection.
+    # Parameters without effect may be in any combination; projection leaves them out.
     hidden = rows(identifiability.no_effect)
     _, s, Vt = np.linalg.svd(hidden, full_matrices=True)
     free = Vt[int(np.count_nonzero(s > EXACT)) :].T

@@ -1,7 +1,8 @@
-"""Drive gains, N m/A, from runs with and without a payload that is known.
+"""Drive gains, N m/A, from runs with and without a known payload.
 
-Currents alone say everything up to a scale: a robot twice as heavy with gains twice as large draws
-the same. A known payload sets that scale. Noise is in the currents, so the residual is too:
+Currents alone determine everything up to a scale: a robot twice as heavy with gains twice as large
+draws the same currents. A known payload sets that scale. Noise is in the currents, so the residual
+is too:
 
     i_j = (W_j X + y_j) / g_j      y: torque of the known payload, in the runs with it
 
@@ -50,12 +51,12 @@ class DriveGains:
     sigmas: FloatArray
     #: Root mean square of what the payload adds to each torque, N m.
     loads: FloatArray
-    #: What speaks against recordings and payload, in words.
+    #: Warnings about recordings and payload, in words.
     warnings: tuple[str, ...] = ()
 
     @property
     def good(self) -> bool:
-        """Converged, and nothing speaks against it."""
+        """Converged, without any warning."""
         return self.status.good and not self.warnings
 
 

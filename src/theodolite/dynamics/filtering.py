@@ -58,7 +58,7 @@ class Run:
     #: Cut-off, Hz, and why it is what it is.
     cutoff: float = 0.0
     cutoff_reason: str = ""
-    #: What looks wrong, and what is only worth knowing, in words.
+    #: Warnings about the recording, and notes that are only worth knowing, in words.
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -136,7 +136,7 @@ def filter_recording(
         cutoff = propose_cutoff(recording)
     elif not isinstance(cutoff, Cutoff):
         cutoff = Cutoff(cutoff, "as asked for")
-    even = recording.resample()
+    even = recording.resampled
     _check_length(even, cutoff.frequency)
     state = _differentiate(even, cutoff.frequency)
     torques, rate = even.torques, even.rate

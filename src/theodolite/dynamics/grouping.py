@@ -1,7 +1,7 @@
 """The grouping rules in closed form: base parameters of trees without any samples.
 
 Torques show nothing of what leaves the total energy constant. Take a last link j. Whatever its
-parameters x do must be undone by links before it, which know nothing of its joint: so its energy
+parameters x do must be undone by links before it, which do not depend on its joint: so its energy
 must not depend on q_j and q_j'. Then x acts as if it were fixed to the link before at q_j = 0, and
 may be counted there instead. With V_j the x of that kind, all that regroups is, link by link,
 
@@ -20,7 +20,7 @@ two in a displacement, so five angles, or three places, stand for all.
 
 For a revolute joint between general links V_j is three-dimensional: masses on the axis, which
 belong to either link; this is YY_j, MZ_j, M_j of [Gautier & Khalil 1990]. For a prismatic one it is
-six-dimensional: inertias without mass. Near the base more is hidden: that comes out of the same
+six-dimensional: inertias without mass. Near the base more is hidden: that follows from the same
 conditions, with the small spans there.
 """
 
@@ -116,7 +116,7 @@ class _Spans:
         return _Spans(np.zeros((6, 0)), np.zeros((0, 6, 6)), places)
 
     def carried(self, link: Link) -> _Spans:
-        """Those of the link that stands on this one."""
+        """Those of a link whose parent this is."""
         screw = _screw(link)
         twists, products, places = [screw[:, None]], [np.outer(screw, screw)[None]], []
         for amount in _amounts(link):

@@ -63,7 +63,7 @@ def identify_dynamics(
 def check_estimator(
     estimator: Estimator | None, model: Model, prior: DynamicParameters | None
 ) -> Estimator:
-    """The estimator, or the model's default; refuses combinations that mean nothing."""
+    """The estimator, or the model's default; refuses what the model or the prior does not allow."""
     if estimator is None:
         return model.estimators[0]
     if estimator not in model.estimators:

@@ -56,13 +56,13 @@ class Judgement:
     accurate: bool
     #: Why, in a sentence.
     verdict: str
-    #: What speaks against the result, and what is only worth knowing, in words.
+    #: Warnings about the result, and notes that are only worth knowing, in words.
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
     def good(self) -> bool:
-        """Accurate, and nothing speaks against it."""
+        """Accurate, without any warning."""
         return self.accurate and not self.warnings
 
     @property

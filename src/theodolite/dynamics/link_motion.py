@@ -19,15 +19,15 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.inertia import PLACES
 
-#: Entries of a rotation within this of 0 or 1 are that, but for rounding.
+#: Entries of a rotation this close to 0 or 1 differ from it by rounding only.
 EXACT = 1e-15
 
 
 @dataclass(frozen=True)
 class Link:
-    """From the frame of the link before to the joint, the joint, and on to the link's own frame."""
+    """From the parent's frame to the joint, the joint, and on to the link's own frame."""
 
-    #: The link it stands on; -1 for the world.
+    #: Number of the parent link; -1 for the world.
     parent: int
     rotation: FloatArray
     position: FloatArray
@@ -52,7 +52,7 @@ FEW, MANY = 3, 7
 class LinkMotion:
     """A link's motion, and the screws of the joints that move it, as vectors in its own frame.
 
-    All of them, (vectors, 3, n), stand in one array, because all turn alike from link to link.
+    All of them, (vectors, 3, n), share one array, because all turn alike from link to link.
     """
 
     def __init__(

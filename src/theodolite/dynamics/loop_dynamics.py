@@ -25,6 +25,7 @@ from theodolite.dynamics.drives import STRIBECK_SPEED, State
 from theodolite.dynamics.link_motion import Link
 from theodolite.dynamics.serial import GRAVITY
 from theodolite.dynamics.tree import Tree
+from theodolite.errors import InputError
 from theodolite.matrices import pseudo_inverse
 from theodolite.model.bodies import WORLD, Body
 from theodolite.model.chain import Chain
@@ -33,6 +34,8 @@ from theodolite.model.mechanism import NONE, Mechanism
 
 #: Seconds along the motion over which the change of the closures' derivative is taken.
 STEP = 1e-5
+#: Configurations that are tried for whether loops close.
+TRIED = 200
 
 
 class LoopDynamics(Tree):
@@ -55,6 +58,24 @@ class LoopDynamics(Tree):
             down if gravity is None else np.asarray(gravity),
             stribeck_speed=stribeck_speed,
             name=mechanism.name,
+        )
+
+    def position_range(self) -> tuple[FloatArray, FloatArray]:
+        """The largest box around the home assembly, within the limits, whose loops all close."""
+        mechanism = self.mechanism
+        lower, upper = self.motor_limits()
+        home = np.clip(mechanism.home[0], lower, upper)
+        # Corners first: where they close, what is between them usually does as well.
+        share = np.random.default_rng(0).uniform(-1, 1, (TRIED, len(home)))
+        share[: TRIED // 2] = np.sign(share[: TRIED // 2])
+        for part in np.linspace(1.0, 0.05, 20):
+            low, high = home + part * (lower - home), home + part * (upper - home)
+            tried = np.where(share < 0, home + share * (home - low), home + share * (high - home))
+            if mechanism.closes(tried).all():
+                return low, high
+        raise InputError(
+            f"the loops of '{mechanism.name}' do not close around its home",
+            remedy="Narrow the limits of its joints",
         )
 
     def random_positions(self, count: int, rng: np.random.Generator) -> FloatArray:

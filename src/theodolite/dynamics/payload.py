@@ -45,7 +45,7 @@ class Payload:
     covariance: FloatArray
     #: Robot and payload together.
     result: IdentifiedDynamics
-    #: What speaks against the recordings, in words.
+    #: Warnings about the recordings, in words.
     warnings: tuple[str, ...] = ()
 
     @property
@@ -55,7 +55,7 @@ class Payload:
 
     @property
     def good(self) -> bool:
-        """A payload was detected, and nothing speaks against the recordings."""
+        """A payload was detected, and there are no warnings."""
         return self.detected and not self.warnings
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -81,7 +82,8 @@ class Recording:
         parts = [np.arange(start, end) for start, end in pairwise(edges)]
         return [self._rows(rows) for rows in parts if len(rows) >= FEWEST_ROWS]
 
-    def resample(self) -> Recording:
+    @cached_property
+    def resampled(self) -> Recording:
         """The same at even times: jitter is removed by interpolation."""
         from scipy.interpolate import CubicSpline
 

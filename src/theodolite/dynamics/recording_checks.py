@@ -45,7 +45,7 @@ def check_recording(recording: Recording) -> list[str]:
 
 def highest_frequency(recording: Recording) -> float:
     """The frequency below which nearly all of the movement lies, Hz."""
-    even = recording.resample()
+    even = recording.resampled
     speeds = np.gradient(even.q, axis=0)
     # A window keeps the ends from looking like fast movements.
     speeds = (speeds - speeds.mean(axis=0)) * np.hanning(len(speeds))[:, None]

@@ -35,6 +35,10 @@ class Dynamics(Tree):
         stribeck_speed: float = STRIBECK_SPEED,
     ) -> None:
         """``gravity`` in the world, m/s2; see `default_gravity`."""
+        if not isinstance(robot, Robot):
+            raise InputError(
+                f"'{robot.name}' is a mechanism with loops", remedy="Use build_dynamics"
+            )
         self.robot = robot
         links = tuple(_serial_links(robot))
         gravity = default_gravity(robot) if gravity is None else np.asarray(gravity)

@@ -26,7 +26,7 @@ from theodolite.estimation.threads import single_thread
 
 #: A torque belongs to another joint if that leaves at most this part of the error.
 EXCHANGED = 0.5
-#: Below this relative error of the fit no torques can be exchanged: any exchange would show.
+#: A fit with a smaller relative error leaves no room for exchanged torques.
 FITS_WELL = 0.03
 #: A torque is inverted if friction would deliver this part of the power that its joint turns over,
 #: and is negative by this many standard errors.
@@ -36,7 +36,7 @@ DRIVES_JOINT, STANDARD_ERRORS = 0.1, 4.0
 #: the squared error; one torque against the others, from this many on.
 ALL_DELAYED, ALL_EXPLAINED = 2.5, 0.2
 ONE_DELAYED, ONE_EXPLAINED = 3.0, 0.25
-#: A joint's own fit means something if it has this many samples for each of its parameters.
+#: A joint's own fit is meaningful if it has this many samples for each of its parameters.
 OVERDETERMINED = 3
 #: Rounds in which a delay settles.
 ROUNDS = 3
@@ -49,7 +49,7 @@ STILL, TOO_WIDE = 0.002, 5.0
 
 @dataclass(frozen=True)
 class RunChecks:
-    """What speaks against runs, and what is only worth knowing, in words."""
+    """Warnings about runs, and notes that are only worth knowing, in words."""
 
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
@@ -61,12 +61,12 @@ def check_runs(dynamics: Tree, runs: Sequence[Run], *, named: bool = False) -> R
     notes: list[str] = []
     for run in runs:
         fits = fit_joints(dynamics, run)
-        found = [
+        own = [
             *run.warnings,
             *check_motion(dynamics, run),
             *check_torques(dynamics, run, fits),
         ]
-        warnings += [f"{run.name}: {words}" for words in found] if named else found
+        warnings += [f"{run.name}: {words}" for words in own] if named else own
         notes += [*run.notes, *check_delays(dynamics, run, fits)]
     return RunChecks(tuple(dict.fromkeys(warnings)), tuple(dict.fromkeys(notes)))
 
@@ -76,19 +76,19 @@ def check_motion(dynamics: Tree, run: Run) -> list[str]:
     lower, upper = dynamics.motor_limits()
     share = np.ptp(run.state.q[:, : dynamics.motors], axis=0) / (upper - lower)
     still = [f"joint {joint + 1}" for joint in np.flatnonzero(share < STILL)]
-    found = []
+    warnings = []
     if still:
         one = len(still) == 1
-        found.append(
+        warnings.append(
             f"{', '.join(still)} hardly move{'s' if one else ''}: {'its' if one else 'their'} "
             f"parameters cannot be seen. Move {'it' if one else 'them'}"
         )
-    found += [
+    warnings += [
         f"joint {joint + 1} moves over {share[joint]:.0f} times its range: its positions look like "
         "degrees or millimetres. Name the unit in the column"
         for joint in np.flatnonzero(share > TOO_WIDE)
     ]
-    return found
+    return warnings
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,12 +136,16 @@ class Tree:
         return state, None
 
     def assemble(self, state: State) -> State:
-        """The same state with all that is needed to find its joints quickly; nothing for a tree."""
+        """The same state, prepared so that nearby ones find their joints quickly."""
         return state
 
     def motor_limits(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest position of each motor; half a turn where nothing else is known."""
         return np.full(self.motors, -np.pi), np.full(self.motors, np.pi)
+
+    def position_range(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest positions between which the motors may move independently."""
+        return self.motor_limits()
 
     def random_positions(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Motor positions to take samples at, (count, motors)."""

@@ -46,7 +46,7 @@ def write_content(path: Path | str, content: dict[str, Any], *, force: bool = Fa
 def dynamics_content(
     result: IdentifiedDynamics, judgement: Judgement, *, inputs: Sequence[Path] = ()
 ) -> dict[str, Any]:
-    """All that is known of identified dynamics: enough to predict torques with them again."""
+    """Identified dynamics as data: enough to predict torques with them again."""
     identifiability, run = result.identifiability, result.problem.runs[0]
     parameters = result.parameters
     return {
@@ -152,7 +152,7 @@ def read_dynamics(path: Path | str) -> DynamicParameters:
         if content["format"] != FORMAT:
             raise ValueError(content["format"])
         x, y, z = content["gravity"]
-        found = DynamicParameters(
+        parameters = DynamicParameters(
             {str(entry["name"]): float(entry["value"]) for entry in content["parameters"]},
             tuple(Drive(symbol) for symbol in content["drives"]),
             str(content["robot"]),
@@ -169,10 +169,10 @@ def read_dynamics(path: Path | str) -> DynamicParameters:
             where=str(path),
             remedy="Write one by identifying the dynamics of the robot",
         ) from error
-    wrong = [name for name, value in found.values.items() if not isfinite(value)]
+    wrong = [name for name, value in parameters.values.items() if not isfinite(value)]
     if wrong:
         raise InputError(f"{wrong[0]} is no finite number", where=str(path))
-    return found
+    return parameters
 
 
 def read_prior(path: Path | str, *, tip: str | None = None) -> DynamicParameters:

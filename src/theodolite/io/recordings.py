@@ -200,7 +200,7 @@ def _check_gains(gains: FloatArray, robot: Machine) -> None:
 
 
 def _archive(path: Path, robot: Machine) -> dict[str, FloatArray]:
-    """The arrays of a NumPy archive that mean something."""
+    """The arrays of a NumPy archive that belong to a recording."""
     from zipfile import BadZipFile
 
     arrays: dict[str, FloatArray] = {}

@@ -98,7 +98,7 @@ def _show_prediction(screen: Console, prediction: Prediction, what: str) -> None
 
 
 def show_remarks(screen: Console, notes: Iterable[str], warnings: Iterable[str]) -> None:
-    """What is worth knowing, and what speaks against a result."""
+    """Notes that are worth knowing, and warnings."""
     for note in notes:
         screen.print(f"note: {note}", markup=False)
     for warning in warnings:

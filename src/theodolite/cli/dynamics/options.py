@@ -46,7 +46,11 @@ CutoffOption = Annotated[
 ]
 KeepRestOption = Annotated[
     bool,
-    typer.Option("--keep-rest", "--whole", help="Keep the rest before and after the movement."),
+    typer.Option(
+        "--keep-rest/--no-keep-rest",
+        "--whole/--no-whole",
+        help="Keep the rest before and after the movement.",
+    ),
 ]
 FrictionOption = Annotated[
     str,

@@ -10,14 +10,10 @@ from numpy.typing import ArrayLike
 
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import Drive, State
-from theodolite.dynamics.loop_dynamics import LoopDynamics
 from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
-from theodolite.model.mechanism import Mechanism
 
-#: Configurations that are tried for whether loops close.
-TRIED = 200
 #: Points between the frames of two links that stand for the link.
 BETWEEN = 2
 #: Speeds and accelerations that are safe on most arms: rad/s or m/s, and per second squared.
@@ -117,13 +113,8 @@ class Limits:
         surroundings: Surroundings | None = None,
     ) -> Limits:
         """The positions that the robot allows; one speed for all motors, or one for each."""
-        if isinstance(dynamics, LoopDynamics):
-            lower, upper = closing_range(dynamics.mechanism)
-        else:
-            lower, upper = dynamics.motor_limits()
         return Limits(
-            lower,
-            upper,
+            *dynamics.position_range(),
             _for_each("velocity", velocity, dynamics.motors),
             _for_each("acceleration", acceleration, dynamics.motors),
             torque,
@@ -169,25 +160,6 @@ class Limits:
         if self.surroundings is None or self.surroundings.free:
             return None
         return float(self.surroundings.clearances(ball_centres(dynamics, state)).min())
-
-
-def closing_range(mechanism: Mechanism) -> tuple[FloatArray, FloatArray]:
-    """The largest box around the home assembly, within the limits, whose loops close throughout."""
-    lower, upper = np.asarray(mechanism.lower), np.asarray(mechanism.upper)
-    home = np.clip(mechanism.home[0], lower, upper)
-    # Corners first: where they close, what is between them does as well, as a rule.
-    rng = np.random.default_rng(0)
-    share = rng.uniform(-1, 1, (TRIED, len(home)))
-    share[: TRIED // 2] = np.sign(share[: TRIED // 2])
-    for part in np.linspace(1.0, 0.05, 20):
-        low, high = home + part * (lower - home), home + part * (upper - home)
-        tried = np.where(share < 0, home + share * (home - low), home + share * (high - home))
-        if mechanism.closes(tried).all():
-            return low, high
-    raise InputError(
-        f"the loops of '{mechanism.name}' do not close around its home",
-        remedy="Narrow the limits of its joints",
-    )
 
 
 def _for_each(name: str, values: ArrayLike, motors: int) -> FloatArray:

@@ -22,19 +22,14 @@ from theodolite.dynamics.excitation.criteria import (
     evaluate_criterion,
     log_det,
 )
+from theodolite.dynamics.excitation.free_series import FINER, FreeSeries, even_times
 from theodolite.dynamics.excitation.limits import Limits, ball_centres
 from theodolite.dynamics.excitation.slopes import point_slopes, torque_slopes
-from theodolite.dynamics.excitation.trajectory import FourierBasis, FourierPart, Trajectory
+from theodolite.dynamics.excitation.trajectory import FourierBasis, Trajectory
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 from theodolite.estimation.threads import single_thread
 
-#: Power of the smooth maximum: it exceeds the largest value by a few percent at most.
-POWER = 24.0
-#: Part of every limit that the search may use, so that the motion is strictly within.
-MARGIN = 0.99
-#: Samples of each part in the search, per harmonic; the result is checked with FINER times as many.
-SAMPLES, FINER = 16, 20
 #: Shortest and longest part of a motion, s, and the lowest share of the speed limits it may have.
 SHORTEST, LONGEST, SLOWEST = 0.1, 1e4, 1e-3
 #: Random motions tried for each that is improved.
@@ -90,7 +85,7 @@ class Excitation:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against the motion, in words."""
+        """Warnings about the motion, in words."""
         if not self.within_limits:
             return (
                 "no motion within all limits was found. Widen the limits, move floor and spheres, "
@@ -155,7 +150,7 @@ class _Search:
         self.criterion = criterion
         self.penalty = PENALTY
         self.parts = [
-            _PartSearch(FourierBasis(part.duration, harmonics), limits.slower(part.speed))
+            FreeSeries(FourierBasis(part.duration, harmonics), limits.slower(part.speed))
             for part in parts
         ]
         identifiability = find_base_parameters(dynamics, drives=drives, rng=rng)
@@ -280,8 +275,9 @@ class _Search:
         parts = [part.build(y) for part, y in zip(self.parts, self.split(x), strict=True)]
         trajectory = Trajectory.joined(parts, self.limits.velocity, self.limits.acceleration)
         rate = max(part.samples * FINER / part.basis.duration for part in self.parts)
-        _, fine = trajectory.sample(rate)
-        W, _ = self.regressor(State.concatenate([part.at(_even(part, FINER)) for part in parts]))
+        fine = trajectory.at(np.arange(0.0, trajectory.duration, 1.0 / rate))
+        states = [part.at(even_times(part, FINER)) for part in parts]
+        W, _ = self.regressor(State.concatenate(states))
         return Excitation(
             trajectory,
             condition_number(W),
@@ -291,90 +287,3 @@ class _Search:
             self.limits.clearance(self.dynamics, fine),
             reached,
         )
-
-
-class _PartSearch:
-    """One part: free numbers (size of the basis, and a share, per motor) and its motion."""
-
-    def __init__(self, basis: FourierBasis, limits: Limits) -> None:
-        self.basis, self.limits = basis, limits
-        self.motors = len(limits.lower)
-        self.samples = SAMPLES * basis.harmonics
-        times = basis.duration * np.arange(self.samples) / self.samples
-        self.tables = basis.tables(times)
-
-    @property
-    def size(self) -> int:
-        return (self.basis.size + 1) * self.motors
-
-    def random(self, rng: np.random.Generator) -> FloatArray:
-        p = rng.standard_normal((self.basis.size, self.motors))
-        share = rng.uniform(0.0, 3.0, (1, self.motors))
-        return np.concatenate([p, share]).ravel()
-
-    def _scaled(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Coefficients p, what they use of the limits, its smooth maximum, and the share."""
-        from scipy.special import expit
-
-        free = x.reshape(self.basis.size + 1, self.motors)
-        p, share = free[:-1], MARGIN * np.asarray(expit(free[-1]))
-        limits = (self.limits.half, self.limits.velocity, self.limits.acceleration)
-        used = np.concatenate(
-            [table @ p / limit for table, limit in zip(self.tables, limits, strict=True)]
-        )
-        largest = np.abs(used).max(axis=0)
-        norm = largest * (np.abs(used / largest) ** POWER).sum(axis=0) ** (1 / POWER)
-        return p, used, norm, share
-
-    def coefficients(self, x: FloatArray) -> FloatArray:
-        p, _, norm, share = self._scaled(x)
-        scaled = p * (share / norm)
-        scaled[0] += self.limits.middle
-        return scaled
-
-    def state(self, x: FloatArray) -> State:
-        coefficients = self.coefficients(x)
-        return State(*(table @ coefficients for table in self.tables))
-
-    def chain_rule(self, x: FloatArray, slopes: State) -> FloatArray:
-        """Derivative by the free numbers, given that by the motion."""
-        p, used, norm, share = self._scaled(x)
-        by_coefficients = sum(
-            table.T @ slope
-            for table, slope in zip(self.tables, (slopes.q, slopes.qd, slopes.qdd), strict=True)
-        )
-        along = (by_coefficients * p).sum(axis=0)
-        limits = (self.limits.half, self.limits.velocity, self.limits.acceleration)
-        ratio = used / norm
-        by_used = np.sign(ratio) * np.abs(ratio) ** (POWER - 1)
-        by_norm = sum(
-            table.T @ part / limit
-            for table, part, limit in zip(self.tables, np.split(by_used, 3), limits, strict=True)
-        )
-        by_p = by_coefficients * (share / norm) - by_norm * (along * share / norm**2)
-        by_share = along / norm * share * (1.0 - share / MARGIN)
-        return np.concatenate([by_p, by_share[None]]).ravel()
-
-    def build(self, x: FloatArray) -> FourierPart:
-        """The part itself, scaled down where it exceeds its limits between the samples."""
-        coefficients = self.coefficients(x)
-        part = FourierPart(self.basis, coefficients)
-        state = part.at(_even(part, FINER))
-        used = np.max(
-            [
-                np.abs(state.q - self.limits.middle).max(axis=0) / self.limits.half,
-                np.abs(state.qd).max(axis=0) / self.limits.velocity,
-                np.abs(state.qdd).max(axis=0) / self.limits.acceleration,
-            ],
-            axis=0,
-        )
-        away = coefficients.copy()
-        away[0] -= self.limits.middle
-        away *= np.minimum(1.0, MARGIN / used)
-        away[0] += self.limits.middle
-        return FourierPart(self.basis, away)
-
-
-def _even(part: FourierPart, finer: int) -> FloatArray:
-    count = SAMPLES * part.basis.harmonics * finer
-    return part.duration * np.arange(count) / count

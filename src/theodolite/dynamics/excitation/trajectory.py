@@ -148,14 +148,18 @@ class Trajectory:
     def duration(self) -> float:
         return sum(segment.duration for segment in self.segments)
 
-    def sample(self, rate: float) -> tuple[FloatArray, State]:
-        """Even times from zero, at so many Hz, and the motion there."""
-        check_rate(rate, self.duration)
-        times = np.arange(int(np.floor(self.duration * rate + 1e-9)) + 1) / rate
+    def at(self, times: FloatArray) -> State:
+        """The motion at increasing times, seconds from its start."""
         ends = np.cumsum([segment.duration for segment in self.segments])
         which = np.minimum(np.searchsorted(ends, times, side="right"), len(ends) - 1)
         states = []
         for number, segment in enumerate(self.segments):
             start = ends[number] - segment.duration
             states.append(segment.at(times[which == number] - start))
-        return times, State.concatenate(states)
+        return State.concatenate(states)
+
+    def sample(self, rate: float) -> tuple[FloatArray, State]:
+        """Even times from zero, at so many Hz, and the motion there."""
+        check_rate(rate, self.duration)
+        times = np.arange(int(np.floor(self.duration * rate + 1e-9)) + 1) / rate
+        return times, self.at(times)
