@@ -50,6 +50,8 @@ from theodolite.dynamics.recording import Recording
         ),
         (("excite", "puma560", "--out", "e.csv", "--slow", "inf"), "a motion of inf s"),
         (("excite", "puma560", "--out", "e.csv", "--keep-out", "0,0,0,-1"), "a radius above 0"),
+        (("excite", "puma560", "--out", "e.csv", "--floor", "nan"), "a finite height"),
+        (("excite", "puma560", "--out", "e.csv", "--starts", "0"), "1 or more"),
         (("excite", "puma560", "--out", "e.csv", "--plot", "e.csv"), "another output"),
         (("excite", "puma560", "--out", "e.csv", "--tip", "hand"), "is for URDF files"),
         (("identify", "puma560", "fit.csv", "--out", "fit.csv", "--force"), "already an input"),

@@ -17,7 +17,8 @@ JUMP_FACTOR, JUMP_PART = 5.0, 0.05
 HALF_TURN, NEAR_TURN = np.pi, 0.5
 #: A torque that changes by less than this part of the largest one never changes.
 CONSTANT = 1e-9
-#: Aliasing is likely if this part of a torque's power lies in the highest part of its band.
+#: Aliasing is likely if this part of a torque's power lies in the highest part of its band. White
+#: noise has four times as much there; a torque that is sampled fast enough, hardly any.
 ALIASED, HIGHEST_BAND = 0.05, 0.2
 #: The movement lies below the frequency that holds this part of the power of the speeds. The
 #: cut-off is RESERVE times higher, so that a low-pass of order four run both ways keeps amplitudes

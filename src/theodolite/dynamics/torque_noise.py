@@ -20,7 +20,8 @@ from theodolite.estimation.loss import MAD_TO_SIGMA
 WINDOW = 5.0
 #: Samples further off than this, in standard deviations, are outliers.
 OUTLIER = 3.0
-#: No joint is better than this, N m: exact data would have no weight at all.
+#: No joint counts as better than this, N m, which no sensor resolves: the weight of exact data
+#: would be infinite.
 LEAST = 1e-9
 
 

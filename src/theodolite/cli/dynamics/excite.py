@@ -124,7 +124,8 @@ def command(
     chosen = parse_choice(Criterion, criterion, "--criterion")
     parts = [Part(duration)] if slow == 0 else [Part(slow, slow_speed), Part(duration)]
     check_rate(rate, sum(part.duration for part in parts))
-    check_outputs([out, plot], force=force, inputs=[Path(robot)])
+    inputs = [Path(robot), *([] if parameters is None else [parameters])]
+    check_outputs([out, plot], force=force, inputs=inputs)
     if plot is not None:
         check_plot(plot)
     identified = None if parameters is None else read_dynamics(parameters)

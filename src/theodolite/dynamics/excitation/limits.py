@@ -61,6 +61,8 @@ class Surroundings:
     def __post_init__(self) -> None:
         if not self.radius >= 0:
             raise InputError(f"a radius of {self.radius:g} m", allowed="0 m or more")
+        if self.floor is not None and not np.isfinite(self.floor):
+            raise InputError(f"a floor at {self.floor:g} m", allowed="a finite height")
         for *_, radius in self.spheres:
             if not radius > 0:
                 raise InputError(
