@@ -36,11 +36,19 @@ from theodolite.calibration.result import Result
 from theodolite.calibration.simulation import EXACT, ParameterErrors
 from theodolite.calibration.validate import Validation
 from theodolite.calibration.validate import validate as _validate
+from theodolite.dynamics.base_parameters import find_base_parameters
+from theodolite.dynamics.drive_gains import identify_gains
+from theodolite.dynamics.estimators import Estimator
 from theodolite.dynamics.excitation.optimise import excite
-from theodolite.dynamics.filtering import filtered
+from theodolite.dynamics.filtering import filter_recording
 from theodolite.dynamics.identify import identify_dynamics
+from theodolite.dynamics.inertia import RigidBody
+from theodolite.dynamics.judge import judge_identification, validate_parameters
 from theodolite.dynamics.loop_dynamics import LoopDynamics
-from theodolite.dynamics.prediction import prediction
+from theodolite.dynamics.machine_dynamics import build_dynamics
+from theodolite.dynamics.payload import identify_payload
+from theodolite.dynamics.prediction import predict
+from theodolite.dynamics.preparation import prepare_runs
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.serial import Dynamics
 from theodolite.errors import InputError
@@ -48,6 +56,7 @@ from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss, Shape
 from theodolite.estimation.solver import Change, Progress, Status
 from theodolite.io.dh_table import read_dh_table
+from theodolite.io.dynamics_file import read_dynamics, write_dynamics
 from theodolite.io.recordings import read_recording
 from theodolite.io.robot_file import read_robot, write_robot
 from theodolite.io.tables import read_measurements, write_measurements
@@ -65,6 +74,7 @@ __all__ = [
     "Convention",
     "Dataset",
     "Dynamics",
+    "Estimator",
     "FixtureProblem",
     "Frame",
     "FrameLink",
@@ -87,6 +97,7 @@ __all__ = [
     "PositionLink",
     "Recording",
     "Result",
+    "RigidBody",
     "Robot",
     "Row",
     "Shape",
@@ -97,19 +108,26 @@ __all__ = [
     "Transmission",
     "Validation",
     "analytic",
+    "build_dynamics",
     "compare",
     "completeness",
     "convert",
     "excite",
-    "filtered",
+    "filter_recording",
+    "find_base_parameters",
     "identifiable",
     "identify",
     "identify_dynamics",
+    "identify_gains",
+    "identify_payload",
+    "judge_identification",
     "locate",
     "perturb",
     "place",
-    "prediction",
+    "predict",
+    "prepare_runs",
     "read_dh_table",
+    "read_dynamics",
     "read_measurements",
     "read_recording",
     "read_robot",
@@ -117,6 +135,8 @@ __all__ = [
     "residuals",
     "simulate",
     "validate",
+    "validate_parameters",
+    "write_dynamics",
     "write_measurements",
     "write_robot",
 ]

@@ -34,6 +34,17 @@ class InputError(TheodoliteError):
         return InputError(self.what, where=where, allowed=self.allowed, remedy=self.remedy)
 
 
+class MissingExtraError(InputError):
+    """An optional library is not installed: what needs it, and which extra brings it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(
+            f"{what} needs the extra '{extra}', which is not installed",
+            remedy=f"Install it with: pip install 'theodolite[{extra}]'",
+        )
+
+
 class InfeasibleError(TheodoliteError):
     """Parameter values with which the machine cannot be where it was measured."""
 

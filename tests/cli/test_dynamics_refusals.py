@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,31 +12,46 @@ import pytest
 from tests.cli.test_dynamics import fit_and_check, saved, written
 from tests.dynamics.simulated import GAINS, recorded, true_values
 from tests.io.test_urdf_inertia import SMALL
+from theodolite.dynamics.recording import Recording
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("identify", "puma560", "fit.csv", "--way", "best"), "--way best"),
+        (
+            ("identify", "puma560", "fit.csv", "--way", "best"),
+            "--estimator best; allowed: ordinary",
+        ),
         (("identify", "puma560", "fit.csv", "--friction", "sticky"), "allowed: viscous"),
         (("identify", "puma560", "fit.csv", "--gravity", "down"), "as in 0,0,-9.81"),
-        (("identify", "puma560", "fit.csv", "--plot", "p.txt"), "no kind of picture"),
-        (("identify", "puma560", "fit.csv", "--way", "ridge"), "Add --prior F"),
-        (("identify", "puma560", "fit.csv", "--model", "energy"), "too short for 84 parameters"),
+        (("identify", "puma560", "fit.csv", "--plot", "p.txt"), "plots cannot be written as"),
+        (("identify", "puma560", "fit.csv", "--way", "ridge"), "needs a prior"),
+        (
+            ("identify", "puma560", "fit.csv", "--model", "energy"),
+            "for 84 parameters; allowed: 336",
+        ),
         (
             ("identify", "puma560", "fit.csv", "--model", "energy", "--way", "robust"),
-            "--way ordinary",
+            "the energy model has no robust estimator; allowed: ordinary",
         ),
         (("identify", "puma560", "fit.csv", "--columns", "a,...,b"), "do not belong together"),
         (("identify", "puma560", "nowhere.csv"), "there is no such file"),
-        (("validate", "puma560", "fit.csv", "fit.csv"), "is not what"),
+        (("validate", "puma560", "fit.csv", "fit.csv"), "is not a file of identified dynamics"),
         (("excite", "puma560", "--out", "e.csv", "--velocity", "1,2"), "one number, or 6"),
         (("excite", "puma560", "--out", "e.csv", "--torque", "5"), "Add --parameters"),
-        (("excite", "puma560", "--out", "e.csv", "--duration", "0"), "allowed: 0.1 to"),
+        (
+            ("excite", "puma560", "--out", "e.csv", "--duration", "0"),
+            "a motion of 0 s; allowed: 0.1 to",
+        ),
         (("excite", "puma560", "--out", "e.csv", "--duration", "nan"), "allowed: 0.1 to"),
-        (("excite", "puma560", "--out", "e.csv", "--rate", "1e9"), "--rate 1e+09"),
-        (("excite", "puma560", "--out", "e.csv", "--slow", "inf"), "--slow inf"),
+        (
+            ("excite", "puma560", "--out", "e.csv", "--rate", "1e9"),
+            "a rate of 1e+09 samples per second",
+        ),
+        (("excite", "puma560", "--out", "e.csv", "--slow", "inf"), "a motion of inf s"),
         (("excite", "puma560", "--out", "e.csv", "--keep-out", "0,0,0,-1"), "a radius above 0"),
+        (("excite", "puma560", "--out", "e.csv", "--floor", "nan"), "a finite height"),
+        (("excite", "puma560", "--out", "e.csv", "--starts", "0"), "1 or more"),
         (("excite", "puma560", "--out", "e.csv", "--plot", "e.csv"), "another output"),
         (("excite", "puma560", "--out", "e.csv", "--tip", "hand"), "is for URDF files"),
         (("identify", "puma560", "fit.csv", "--out", "fit.csv", "--force"), "already an input"),
@@ -88,7 +104,7 @@ def test_bad_recordings_are_refused(theodolite, change, message: str) -> None:
     [
         (
             lambda c: c.update(tau2_Nm=c["tau3_Nm"], tau3_Nm=c["tau2_Nm"]),
-            "the torque of joint 2 stands in the column of joint 3",
+            "the torque of joint 2 is in the column of joint 3",
         ),
         (lambda c: c.update(tau4_Nm=-c["tau4_Nm"]), "the torque of joint 4 looks inverted"),
         (lambda c: c.update(q5_rad=0 * c["q5_rad"]), "joint 5 hardly moves"),
@@ -160,7 +176,7 @@ def test_parameters_belong_to_a_robot_and_its_frames(theodolite) -> None:
     ):
         code, _, errors = theodolite("dynamics", *verb)
         assert code == 2
-        assert "was identified for 'puma560', whose frames are not those of 'rx90'" in errors
+        assert "belongs to 'puma560', whose frames are not those of 'rx90'" in errors
     content = json.loads(Path("p.json").read_text())
     for spoilt in (
         {"format": "other"},
@@ -190,10 +206,10 @@ def test_a_judged_recording_is_looked_at_too(theodolite) -> None:
     arguments = ("dynamics", "identify", "puma560", "fit.csv", "--out", "p.json")
     code, out, _ = theodolite(*arguments, "--check", "swapped.csv")
     assert code == 1
-    assert "swapped.csv: the torque of joint 2 stands in the column of joint 3" in out
+    assert "swapped.csv: the torque of joint 2 is in the column of joint 3" in out
     code, out, _ = theodolite("dynamics", "validate", "puma560", "p.json", "swapped.csv")
     assert code == 1
-    assert "the torque of joint 2 stands in the column of joint 3" in out
+    assert "the torque of joint 2 is in the column of joint 3" in out
 
 
 def test_a_prior_must_hold_bodies(theodolite) -> None:
@@ -223,3 +239,51 @@ def test_a_payload_needs_to_know_its_frame(theodolite) -> None:
     )
     assert code == 2
     assert "Choose with --tip" in errors
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "options"),
+    [
+        ("cvxpy", "consistent", ("--estimator", "consistent")),
+        ("matplotlib", "plots", ("--plot", "p.svg")),
+    ],
+)
+def test_missing_extras_are_named_in_one_line(
+    theodolite, monkeypatch, module: str, extra: str, options: tuple[str, ...]
+) -> None:
+    written(recorded(1, seconds=8.0)[1], "fit.csv")
+    monkeypatch.setitem(sys.modules, module, None)
+    code, out, errors = theodolite(
+        "dynamics", "identify", "puma560", "fit.csv", *options, "--out", "p.json"
+    )
+    assert code == 2
+    assert not out
+    assert errors.count("\n") == 1
+    assert f"pip install 'theodolite[{extra}]'" in errors
+    assert not Path("p.json").exists()
+
+
+def test_a_solver_that_fails_is_no_traceback(theodolite) -> None:
+    """Torques that are all zero: base parameters and advice, exit 1, and no URDF."""
+    Path("two.urdf").write_text(SMALL)
+    times = np.arange(0, 20, 0.01)
+    q = np.column_stack([np.sin(times) + 0.5 * np.sin(2.3 * times), 1.2 * np.cos(1.7 * times)])
+    written(Recording(times, q, 0 * q), "fit.csv")
+    arguments = ("dynamics", "identify", "two.urdf", "fit.csv", "--way", "consistent")
+    code, out, errors = theodolite(*arguments, "--urdf-out", "new.urdf", "--out", "p.json")
+    assert code == 1, errors
+    assert "The solver found no bodies" in out
+    assert "Check the units of the torques" in " ".join(out.split())
+    assert not Path("new.urdf").exists()
+    assert json.loads(Path("p.json").read_text())["status"] == "solver_failed"
+
+
+def test_the_core_names_no_options() -> None:
+    """A Python user reads the same messages, and has no options."""
+    import re
+
+    import theodolite.dynamics
+
+    folder = Path(theodolite.dynamics.__file__).parent
+    for path in folder.rglob("*.py"):
+        assert not re.search(r"[\s\"'(]--[a-z]", path.read_text()), path

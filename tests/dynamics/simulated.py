@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 import theodolite as th
-from theodolite.dynamics.drives import State
+from theodolite.dynamics.drives import FRICTION, State
 from theodolite.dynamics.filtering import Run
-from theodolite.dynamics.identify import FRICTION
-from theodolite.dynamics.inertia import INERTIAL, solid
+from theodolite.dynamics.inertia import INERTIAL, inertial_parameters
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.serial import Dynamics
 
@@ -16,6 +17,7 @@ GAINS = np.array([14.87, 13.26, 11.13, 10.62, 11.03, 11.47])
 DOWN = np.array([0.0, 0.0, -9.81])
 
 
+@cache
 def puma() -> Dynamics:
     return Dynamics(th.robots.puma560())
 
@@ -25,7 +27,7 @@ def true_values(rng: np.random.Generator) -> dict[str, float]:
     truth: dict[str, float] = {}
     for joint in range(1, 7):
         mass, centre = 8.0 / joint, rng.uniform(-0.1, 0.1, 3)
-        body = solid(mass, centre, mass * np.diag(rng.uniform(0.05, 0.2, 3) ** 2))
+        body = inertial_parameters(mass, centre, mass * np.diag(rng.uniform(0.05, 0.2, 3) ** 2))
         # Three moments that make a body: each below the sum of the others.
         body[[0, 3, 5]] += 0.05 * mass
         truth |= {f"{name}{joint}": float(v) for name, v in zip(INERTIAL, body, strict=True)}

@@ -14,10 +14,9 @@ from tests.dynamics.test_regressors import random_tree
 from tests.random_robots import random_robots
 from theodolite.dynamics.base_parameters import base_parameters, base_values
 from theodolite.dynamics.constants import relations_in_words
-from theodolite.dynamics.drives import Drive
+from theodolite.dynamics.drives import FRICTION, Drive
 from theodolite.dynamics.filtering import Run
-from theodolite.dynamics.grouping import grouped
-from theodolite.dynamics.identify import FRICTION
+from theodolite.dynamics.grouping import group_parameters
 from theodolite.dynamics.loop_dynamics import LoopDynamics
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.torque import TorqueProblem, random_state
@@ -50,7 +49,7 @@ def test_counts_by_all_roads(name: str) -> None:
             continue
         known = base_parameters(TorqueProblem(dynamics, Run.of(state), drives=drives))
         svd = analyse_by_svd(known.R, known.parameters, known.priorities, known.rows)
-        rules = grouped(dynamics, drives)
+        rules = group_parameters(dynamics, drives)
         assert known.rank == svd.rank == rules.rank == expected
         assert set(known.identifiable) == set(rules.identifiable)
         np.testing.assert_allclose(_ordered(rules, known), known.relations, atol=1e-12)
@@ -92,7 +91,7 @@ def test_rules_and_samples_agree_on_random_trees(seed: int, size: int) -> None:
 
 
 def assert_rules(dynamics, rng: np.random.Generator) -> None:
-    rules = grouped(dynamics)
+    rules = group_parameters(dynamics)
     state = random_state(dynamics, 60 * dynamics.motors, rng)
     table = dynamics.regressor(state)
     W = table.reshape(len(table), -1).T
@@ -107,14 +106,14 @@ def assert_rules(dynamics, rng: np.random.Generator) -> None:
 
 
 def test_rules_refuse_loops_and_coupled_drives() -> None:
-    with pytest.raises(InputError, match="trees whose motors move a joint each"):
-        grouped(LoopDynamics(th.robots.load("fivebar")))
+    with pytest.raises(InputError, match="trees whose motors move one joint each"):
+        group_parameters(LoopDynamics(th.robots.load("fivebar")))
 
 
 def test_relations_name_the_lengths() -> None:
     """Table V as it is printed, with D3 R3 D4 R4 in place of numbers."""
     dynamics = Dynamics(gautier.puma())
-    words = relations_in_words(dynamics, grouped(dynamics))
+    words = relations_in_words(dynamics, group_parameters(dynamics))
     assert words[0] == gautier.FIRST_RELATION
     assert "XX3* = XX3 - YY3 + YY4 + 2 R4 MZ4 + (R4^2 - D4^2) (M4 + M5 + M6)" in words
     assert "XY3* = XY3 - D4 MZ4 - D4 R4 (M4 + M5 + M6)" in words

@@ -12,20 +12,23 @@ from hypothesis import strategies as st
 import theodolite as th
 from tests.random_robots import random_robots
 from theodolite.dynamics.base_parameters import base_parameters
-from theodolite.dynamics.drives import Drive, State
-from theodolite.dynamics.excitation.criteria import Criterion, condition_number, criterion, log_det
+from theodolite.dynamics.drives import FRICTION, Drive, State
+from theodolite.dynamics.excitation.criteria import (
+    Criterion,
+    condition_number,
+    evaluate_criterion,
+    log_det,
+)
 from theodolite.dynamics.excitation.limits import (
     Limits,
     Surroundings,
     TorqueLimit,
-    balls,
-    motor_box,
+    ball_centres,
 )
 from theodolite.dynamics.excitation.optimise import Part, _Search, excite
 from theodolite.dynamics.excitation.slopes import point_slopes, torque_slopes
 from theodolite.dynamics.excitation.trajectory import FourierBasis, Move
 from theodolite.dynamics.filtering import Run
-from theodolite.dynamics.identify import FRICTION
 from theodolite.dynamics.loop_dynamics import LoopDynamics
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.torque import TorqueProblem, random_state
@@ -57,11 +60,11 @@ def test_slopes_of_random_robots_are_those_of_differences(robot: th.Robot, seed:
             )
             found = getattr(slopes, name)[:, motor]
             np.testing.assert_allclose(found, (ahead - behind) / 2e-6, atol=1e-6 * size)
-    pulls = rng.standard_normal(balls(dynamics, state).shape)
+    pulls = rng.standard_normal(ball_centres(dynamics, state).shape)
     found = point_slopes(dynamics, state, pulls)
     for motor in range(dynamics.motors):
         ahead, behind = (
-            (pulls * balls(dynamics, _moved(state, "q", motor, h))).sum((1, 2))
+            (pulls * ball_centres(dynamics, _moved(state, "q", motor, h))).sum((1, 2))
             for h in (1e-6, -1e-6)
         )
         np.testing.assert_allclose(
@@ -79,10 +82,10 @@ def _moved(state: State, name: str, motor: int, amount: float) -> State:
 def test_criteria_and_their_slopes(which: Criterion) -> None:
     rng = np.random.default_rng(0)
     W = rng.standard_normal((60, 7)) * np.array([1, 10, 0.1, 1, 1, 3, 1])
-    value, slope = criterion(W, which)
+    value, slope = evaluate_criterion(W, which)
     for _ in range(5):
         step = 1e-6 * rng.standard_normal(W.shape)
-        change = criterion(W + step, which)[0] - criterion(W - step, which)[0]
+        change = evaluate_criterion(W + step, which)[0] - evaluate_criterion(W - step, which)[0]
         assert change == pytest.approx(2 * (slope * step).sum(), rel=1e-5, abs=1e-12)
     if which is Criterion.CONDITION:
         # A smooth bound: never below the logarithm of the condition number.
@@ -122,7 +125,7 @@ def test_puma_within_ten_seconds_and_strict_limits() -> None:
     limits = puma_limits(dynamics)
     found = excite(dynamics, limits, starts=1, iterations=60, rng=np.random.default_rng(0))
     assert found.condition_number < 12
-    times, state = found.trajectory.sampled(1000.0)
+    times, state = found.trajectory.sample(1000.0)
     assert len(times) == 10_001
     assert (state.q > limits.lower).all()
     assert (state.q < limits.upper).all()
@@ -144,7 +147,7 @@ def test_the_best_start_is_taken(which: Criterion) -> None:
     dynamics = Dynamics(th.robots.scara())
     limits = Limits(dynamics.robot.lower, dynamics.robot.upper, np.full(4, 1.0), np.full(4, 4.0))
     found = excite(
-        dynamics, limits, starts=4, iterations=8, harmonics=3, which=which,
+        dynamics, limits, starts=4, iterations=8, harmonics=3, criterion=which,
         rng=np.random.default_rng(0),
     )  # fmt: skip
     reached = found.condition_number if which is Criterion.CONDITION else -found.log_det
@@ -156,7 +159,7 @@ def test_motors_of_coupled_robots_keep_their_joints_within_limits() -> None:
     com[5, 3:5] = (-0.5, 0.8)
     robot = replace(th.robots.puma560(), transmission=th.Transmission.of(6, com=com))
     dynamics = Dynamics(robot)
-    lower, upper = motor_box(dynamics)
+    lower, upper = dynamics.motor_limits()
     corners = np.where(np.random.default_rng(0).random((200, 6)) < 0.5, lower, upper)
     readings = robot.readings(corners)
     assert (readings >= robot.lower - 1e-9).all()
@@ -171,7 +174,7 @@ def test_the_same_seed_gives_the_same_motion() -> None:
         )
         for _ in range(2)
     ]
-    q, same = (found.trajectory.sampled(50.0)[1].q for found in both)
+    q, same = (found.trajectory.sample(50.0)[1].q for found in both)
     np.testing.assert_array_equal(q, same)
 
 
@@ -194,10 +197,10 @@ def test_floor_torque_and_slow_part_are_respected() -> None:
     )  # fmt: skip
     assert found.within_limits
     assert set(found.use) == {"position", "velocity", "acceleration", "torque"}
-    _, state = found.trajectory.sampled(200.0)
+    _, state = found.trajectory.sample(200.0)
     table = dynamics.regressor(state, FRICTION)
     assert np.abs(np.tensordot(values, table, axes=1)).max() < 40.0
-    points = balls(dynamics, state)
+    points = ball_centres(dynamics, state)
     assert points[:, :, 2].min() > -0.2 + 0.05
     slow = found.trajectory.segments[0].at(np.linspace(0, 6, 100))
     assert np.abs(slow.qd).max() < 0.2
@@ -205,16 +208,12 @@ def test_floor_torque_and_slow_part_are_respected() -> None:
 
 def test_loops_are_excited_too() -> None:
     dynamics = LoopDynamics(th.robots.load("fourbar"))
-    from theodolite.dynamics.excitation.limits import within_closure
-
-    lower, upper = within_closure(dynamics.mechanism)
-    n = dynamics.motors
-    limits = Limits(lower, upper, np.full(n, 1.0), np.full(n, 4.0))
+    limits = Limits.of(dynamics, velocity=1.0, acceleration=4.0)
     found = excite(
         dynamics, limits, starts=1, iterations=5, harmonics=3, rng=np.random.default_rng(0)
     )
     assert found.within_limits
-    _, state = found.trajectory.sampled(20.0)
+    _, state = found.trajectory.sample(20.0)
     assert dynamics.mechanism.closes(state.q).all()
 
 
@@ -235,3 +234,29 @@ def test_nonsense_is_refused() -> None:
     with pytest.raises(InputError, match="velocity of joint 2 is not positive"):
         Limits(np.zeros(2), np.ones(2), np.array([1.0, 0.0]), np.ones(2))
     assert FourierBasis(10.0, 5).size == 9
+
+
+def test_long_motions_are_planned_too() -> None:
+    """An hour has fewer samples per second than any file; the search must not mind."""
+    dynamics = Dynamics(th.robots.scara())
+    found = excite(
+        dynamics, Limits.of(dynamics), parts=[Part(3600.0)], harmonics=2, starts=1, iterations=2,
+        rng=np.random.default_rng(0),
+    )  # fmt: skip
+    assert found.trajectory.duration == 3600.0
+    for rate in (0.5, 1e3, np.nan):
+        with pytest.raises(InputError, match="samples per second; allowed: 1 to 277"):
+            found.trajectory.sample(rate)
+
+
+def test_poor_motions_and_broken_limits_are_said() -> None:
+    dynamics = Dynamics(th.robots.scara())
+    limits = Limits.of(dynamics, velocity=1.0, acceleration=4.0)
+    found = excite(
+        dynamics, limits, harmonics=2, starts=1, iterations=2, rng=np.random.default_rng(0)
+    )
+    assert found.good
+    (words,) = replace(found, condition_number=1e4).warnings
+    assert "hardly show" in words
+    (words,) = replace(found, use={"position": 1.2}).warnings
+    assert "no motion within all limits" in words

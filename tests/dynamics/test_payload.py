@@ -9,25 +9,31 @@ import pytest
 
 from tests.dynamics.simulated import GAINS, puma, recorded, true_values
 from theodolite.dynamics.drive_gains import identify_gains
-from theodolite.dynamics.filtering import Run, filtered
-from theodolite.dynamics.inertia import moving, solid, taken_apart
-from theodolite.dynamics.payload import identify_payload
+from theodolite.dynamics.filtering import Run, filter_recording
+from theodolite.dynamics.inertia import (
+    RigidBody,
+    change_of_frame,
+    inertial_parameters,
+    mass_properties,
+)
+from theodolite.dynamics.payload import _inertia_slopes, identify_payload
 from theodolite.errors import InputError
 
 MASS, CENTRE = 4.0, np.array([0.02, -0.05, 0.1])
 INERTIA = np.diag([0.02, 0.03, 0.025])
+BODY = RigidBody(MASS, CENTRE, INERTIA)
 
 
 def runs(seed: int, gains: np.ndarray | None = None) -> tuple[Run, Run]:
     """Without and with the payload; with gains, currents."""
     truth = true_values(np.random.default_rng(seed))
-    load = puma().payload(MASS, CENTRE, INERTIA)
+    load = puma().payload_parameters(BODY)
     found = []
     for number, carried in enumerate((None, load)):
         _, recording, _ = recorded(10 * seed + number, noise=1.0, truth=truth, load=carried)
         if gains is not None:
             recording = replace(recording, torques=recording.torques / gains)
-        found.append(filtered(recording))
+        found.append(filter_recording(recording))
     return found[0], found[1]
 
 
@@ -47,13 +53,13 @@ def test_payload_within_its_intervals() -> None:
 def test_no_payload_is_said() -> None:
     """Two runs without one: no mass beyond its interval."""
     truth = true_values(np.random.default_rng(0))
-    plain = [filtered(recorded(seed, noise=1.0, truth=truth)[1]) for seed in (1, 2)]
-    assert not identify_payload(puma(), plain[:1], plain[1:]).seen
+    plain = [filter_recording(recorded(seed, noise=1.0, truth=truth)[1]) for seed in (1, 2)]
+    assert not identify_payload(puma(), plain[:1], plain[1:]).detected
 
 
 def test_exchanged_runs_are_said() -> None:
     without, loaded = runs(0)
-    with pytest.raises(InputError, match="Exchange the runs"):
+    with pytest.raises(InputError, match="Exchange the recordings"):
         identify_payload(puma(), [loaded], [without])
 
 
@@ -61,7 +67,7 @@ def test_drive_gains_from_a_known_payload() -> None:
     scores = []
     for seed in range(8):
         without, loaded = runs(seed, GAINS)
-        found = identify_gains(puma(), [without], [loaded], puma().payload(MASS, CENTRE, INERTIA))
+        found = identify_gains(puma(), [without], [loaded], BODY)
         assert found.status.good
         np.testing.assert_allclose(found.gains, GAINS, rtol=0.03)
         scores += ((found.gains - GAINS) / found.errors).tolist()
@@ -75,15 +81,16 @@ def test_joints_that_the_payload_does_not_load_are_named() -> None:
     truth = true_values(np.random.default_rng(0))
     dynamics = puma()
     # The last joint of a KK table turns about z of its link.
-    load = solid(4.0, np.array([0.0, 0.0, 0.1]), np.diag([1e-4, 1e-4, 1e-5]))
+    load = inertial_parameters(4.0, np.array([0.0, 0.0, 0.1]), np.diag([1e-4, 1e-4, 2e-5]))
+    body = RigidBody(*mass_properties(np.linalg.inv(dynamics.flange_to_link()) @ load))
     pair = []
     for seed, carried in ((1, None), (2, load)):
         _, recording, _ = recorded(seed, noise=1.0, truth=truth, load=carried)
-        run = filtered(replace(recording, torques=recording.torques / GAINS))
+        run = filter_recording(replace(recording, torques=recording.torques / GAINS))
         pair.append(run)
-    found = identify_gains(dynamics, pair[:1], pair[1:], load)
-    assert any("hardly loads joint 6" in words for words in found.doubts(dynamics.motor_names))
-    assert not any("joint 2" in words for words in found.doubts(dynamics.motor_names))
+    found = identify_gains(dynamics, pair[:1], pair[1:], body)
+    assert any("hardly loads joint 6" in words for words in found.warnings)
+    assert not any("joint 2" in words for words in found.warnings)
 
 
 def test_bodies_move_with_their_frames() -> None:
@@ -92,10 +99,28 @@ def test_bodies_move_with_their_frames() -> None:
     R = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     R *= np.sign(np.linalg.det(R))
     p, x = rng.uniform(-1, 1, (2, 3))
-    point, moved = (solid(1.0, place, np.zeros((3, 3))) for place in (x, R @ x + p))
-    np.testing.assert_allclose(moving(R, p) @ point, moved, atol=1e-12)
-    body = solid(3.0, x, np.diag([0.1, 0.2, 0.25]))
-    mass, centre, inertia = taken_apart(moving(R, p) @ body)
+    point, moved = (inertial_parameters(1.0, place, np.zeros((3, 3))) for place in (x, R @ x + p))
+    np.testing.assert_allclose(change_of_frame(R, p) @ point, moved, atol=1e-12)
+    body = inertial_parameters(3.0, x, np.diag([0.1, 0.2, 0.25]))
+    mass, centre, inertia = mass_properties(change_of_frame(R, p) @ body)
     assert mass == pytest.approx(3.0)
     np.testing.assert_allclose(centre, R @ x + p, atol=1e-12)
     np.testing.assert_allclose(inertia, R @ np.diag([0.1, 0.2, 0.25]) @ R.T, atol=1e-12)
+
+
+def test_bodies_that_cannot_exist_are_refused() -> None:
+    for mass, moments in ((0.0, [1, 1, 1]), (-1.0, [1, 1, 1]), (1.0, [1, 1, 3]), (1.0, [-1, 1, 1])):
+        with pytest.raises(InputError, match="body"):
+            RigidBody(mass, np.zeros(3), np.diag(np.array(moments, dtype=float)))
+    # A plate is a limit that is allowed, and so is a point.
+    RigidBody(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))
+    RigidBody(1.0, np.zeros(3))
+
+
+def test_errors_of_the_inertia_follow_from_those_of_the_parameters() -> None:
+    """The derivative of the inertia about the centre, against differences."""
+    body = RigidBody(3.0, np.array([0.1, -0.2, 0.3]), np.diag([0.1, 0.2, 0.25])).parameters
+    slopes = _inertia_slopes(body)
+    for column, step in enumerate(1e-6 * np.eye(10)):
+        ahead, behind = (mass_properties(body + side * step)[2] for side in (1, -1))
+        np.testing.assert_allclose(slopes[:, :, column], (ahead - behind) / 2e-6, atol=1e-8)

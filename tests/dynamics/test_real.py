@@ -9,13 +9,13 @@ import numpy as np
 
 import theodolite as th
 from tests.dynamics.simulated import DOWN, GAINS
-from theodolite.dynamics.checks import doubts, joint_fits
-from theodolite.dynamics.consistent import consistent, is_consistent
-from theodolite.dynamics.filtering import filtered
+from theodolite.dynamics.consistent import fit_consistent, is_consistent
+from theodolite.dynamics.filtering import filter_recording
 from theodolite.dynamics.identify import identify_dynamics
-from theodolite.dynamics.prediction import prediction
+from theodolite.dynamics.prediction import predict
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.serial import Dynamics
+from theodolite.dynamics.torque_checks import check_runs
 
 
 def ur10e(path: Path) -> Recording:
@@ -29,28 +29,28 @@ def test_the_ur10e(recordings: Path) -> None:
     """Fitted on 30 s, torques of another 40 s: 5.2 % weighted, 5.1 % consistent."""
     folder = recordings / "ur10e-dynamics"
     dynamics = Dynamics(th.read_urdf(folder / "ur10e.urdf", tip="tool0"), gravity=DOWN)
-    fit = filtered(ur10e(folder / "ur-20_02_10-30sec_12harm.csv"), cutoff=10.0)
-    unseen = filtered(ur10e(folder / "ur-20_02_12-40sec_12harm.csv"), cutoff=10.0)
+    fit = filter_recording(ur10e(folder / "ur-20_02_10-30sec_12harm.csv"), cutoff=10.0)
+    unseen = filter_recording(ur10e(folder / "ur-20_02_12-40sec_12harm.csv"), cutoff=10.0)
     weighted = identify_dynamics(dynamics, fit)
     assert weighted.identifiability.rank == 58
-    assert prediction(weighted, unseen).error <= 0.052
-    bodies = consistent(weighted)
+    assert predict(weighted, unseen).error <= 0.052
+    bodies = fit_consistent(weighted)
     assert is_consistent(bodies)
-    assert prediction(bodies, unseen).error <= 0.051
-    assert not doubts(dynamics, fit, joint_fits(dynamics, fit))
+    assert predict(bodies, unseen).error <= 0.051
+    assert not check_runs(dynamics, [fit]).warnings
 
 
 def test_the_ur10e_with_another_filter(recordings: Path) -> None:
     """The same judged with a plain low-pass of the torques, not of the model."""
-    from scipy.signal import butter, filtfilt
+    from scipy.signal import butter, sosfiltfilt
 
     folder = recordings / "ur10e-dynamics"
     dynamics = Dynamics(th.read_urdf(folder / "ur10e.urdf", tip="tool0"), gravity=DOWN)
-    fit = filtered(ur10e(folder / "ur-20_02_10-30sec_12harm.csv"), cutoff=10.0)
+    fit = filter_recording(ur10e(folder / "ur-20_02_10-30sec_12harm.csv"), cutoff=10.0)
     found = identify_dynamics(dynamics, fit)
-    unseen = filtered(ur10e(folder / "ur-20_02_12-40sec_12harm.csv"), cutoff=10.0)
-    b, a = butter(4, 10.0 / (unseen.rate / 2))
-    smooth = filtfilt(b, a, unseen.torques, axis=0)
+    unseen = filter_recording(ur10e(folder / "ur-20_02_12-40sec_12harm.csv"), cutoff=10.0)
+    sections = butter(4, 10.0, fs=unseen.rate, output="sos")
+    smooth = sosfiltfilt(sections, unseen.torques, axis=0)
     table = dynamics.regressor(unseen.state, found.problem.drives)
     predicted = np.tensordot(found.values, table, axes=1).T
     assert np.linalg.norm(predicted - smooth) / np.linalg.norm(smooth) <= 0.052
@@ -69,13 +69,16 @@ def test_the_lwr4(recordings: Path) -> None:
         table["accelerations"],
     )  # fmt: skip
     half = (whole.times[-1] - whole.times[0]) / 2
-    fit, unseen = filtered(whole.part(0, half)), filtered(whole.part(half, 2 * half))
+    fit, unseen = (
+        filter_recording(whole.between(0, half)),
+        filter_recording(whole.between(half, 2 * half)),
+    )
     found, other = (identify_dynamics(dynamics, run) for run in (fit, unseen))
-    assert prediction(found, unseen).error < 0.025
-    assert prediction(consistent(found), unseen).error < 0.025
-    assert prediction(consistent(other), fit).error < 0.025
-    run = filtered(whole)
-    assert not doubts(dynamics, run, joint_fits(dynamics, run))
+    assert predict(found, unseen).error < 0.025
+    assert predict(fit_consistent(found), unseen).error < 0.025
+    assert predict(fit_consistent(other), fit).error < 0.025
+    run = filter_recording(whole)
+    assert not check_runs(dynamics, [run]).warnings
     swapped = replace(run, torques=run.torques[:, [0, 3, 2, 1, 4, 5, 6]])
-    (words,) = doubts(dynamics, swapped, joint_fits(dynamics, swapped))
+    (words,) = check_runs(dynamics, [swapped]).warnings
     assert "joints 2 and 4 seem exchanged" in words

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from theodolite.dynamics.decimation import Thinning
-from theodolite.dynamics.filtering import filtered, filtered_parts, proposed_cutoff
+from theodolite.dynamics.decimation import Decimation
+from theodolite.dynamics.filtering import filter_recording, propose_cutoff
+from theodolite.dynamics.preparation import prepare_runs
 from theodolite.dynamics.recording import Recording
-from theodolite.dynamics.recording_checks import doubts_about
+from theodolite.dynamics.recording_checks import check_recording
 from theodolite.errors import InputError
 
 
@@ -16,39 +17,56 @@ def test_filters_do_not_shift_and_jitter_is_undone() -> None:
     rng = np.random.default_rng(0)
     times = np.cumsum(rng.uniform(0.008, 0.012, 3000))
     q = np.column_stack([np.sin(times), np.cos(1.7 * times)])
-    run = filtered(Recording(times, q, q), cutoff=5.0)
+    run = filter_recording(Recording(times, q, q), cutoff=5.0)
     np.testing.assert_allclose(run.state.qdd[:, 0], -run.state.q[:, 0], atol=2e-3)
-    middle = run.thinning.middle(slice(0, run.rows))
+    middle = run.decimation.centres(slice(0, run.rows))
     np.testing.assert_allclose(run.measured(), run.state.q[middle], atol=2e-3)
-    assert 3.0 <= proposed_cutoff(Recording(times, q, q)).frequency < 20.0
+    assert 3.0 <= propose_cutoff(Recording(times, q, q)).frequency < 20.0
 
 
-def test_thinning_in_blocks_is_thinning_of_the_whole() -> None:
-    thinning = Thinning.below(8.0, 100.0)
+@pytest.mark.parametrize("rate", [100.0, 1e3, 40e3])
+def test_accelerations_are_exact_at_every_rate(rate: float) -> None:
+    """A known motion far below a 3 Hz cut-off; digits must not be lost at high sampling rates."""
+    times = np.arange(0, 8, 1 / rate)
+    w = 2 * np.pi * np.array([0.3, 0.5])
+    q = 2.0 + np.sin(w * times[:, None])
+    run = filter_recording(Recording(times, q, q), cutoff=3.0)
+    start = np.ceil(3.0 * run.rate / 3.0) / run.rate
+    angle = w * (start + np.arange(len(run.state)) / run.rate)[:, None]
+    for found, expected in (
+        (run.state.q, 2.0 + np.sin(angle)),
+        (run.state.qd, w * np.cos(angle)),
+        (run.state.qdd, -(w**2) * np.sin(angle)),
+    ):
+        np.testing.assert_allclose(found, expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_decimation_in_blocks_is_decimation_of_the_whole() -> None:
+    decimation = Decimation.below(8.0, 100.0)
     table = np.random.default_rng(0).standard_normal((3, 1000))
-    whole = thinning.thinned(table)
-    assert whole.shape[1] == thinning.count(1000)
+    whole = decimation.apply(table)
+    assert whole.shape[1] == decimation.count(1000)
     # Against a plain convolution, sample by sample.
-    plain = np.array([np.convolve(row, thinning.taps, mode="valid") for row in table])
-    np.testing.assert_allclose(whole, plain[:, :: thinning.every], atol=1e-12)
+    plain = np.array([np.convolve(row, decimation.taps, mode="valid") for row in table])
+    np.testing.assert_allclose(whole, plain[:, :: decimation.factor], atol=1e-12)
     for rows in (slice(0, 7), slice(7, 60), slice(60, whole.shape[1])):
         np.testing.assert_allclose(
-            thinning.thinned(table[:, thinning.source(rows)]), whole[:, rows]
+            decimation.apply(table[:, decimation.input_rows(rows)]), whole[:, rows]
         )
 
 
-def test_the_derivative_falls_to_the_low_pass() -> None:
-    thinning = Thinning.below(8.0, 200.0)
+def test_the_low_pass_is_differentiated() -> None:
+    decimation = Decimation.below(8.0, 200.0)
     t = np.arange(0, 10, 1 / 200)
-    rates = thinning.rate_of_change(np.sin(3 * t)[None], 200.0)[0]
-    middle = t[thinning.middle(slice(0, thinning.count(len(t))))]
+    rates = decimation.differentiate(np.sin(3 * t)[None], 200.0)[0]
+    middle = t[decimation.centres(slice(0, decimation.count(len(t))))]
     np.testing.assert_allclose(rates, 3 * np.cos(3 * middle), atol=5e-3)
 
 
 def test_cutoffs_are_explained() -> None:
     times = np.arange(0, 20, 0.005)
     q = np.sin(2 * np.pi * 1.0 * times)[:, None]
-    chosen = proposed_cutoff(Recording(times, q, q))
+    chosen = propose_cutoff(Recording(times, q, q))
     assert "99.9 % of the movement lies below 1.1 Hz, 5 times that" in chosen.reason
     assert chosen.frequency == pytest.approx(5.0, rel=0.1)
 
@@ -56,18 +74,18 @@ def test_cutoffs_are_explained() -> None:
 def test_bad_recordings_are_explained() -> None:
     times = np.arange(0, 10, 0.01)
     q = np.column_stack([np.sin(times), 0 * times])
-    run = filtered(Recording(times, q, q + 1.0), cutoff=5.0)
-    assert any("joint 2 hardly moves" in doubt for doubt in run.doubts)
     noise = np.random.default_rng(0).standard_normal(q.shape)
-    assert any("aliasing" in d for d in filtered(Recording(times, q, noise), cutoff=5.0).doubts)
+    assert any(
+        "aliasing" in d for d in filter_recording(Recording(times, q, noise), cutoff=5.0).warnings
+    )
     with pytest.raises(InputError, match="too short"):
-        filtered(Recording(times[:60], q[:60], q[:60]), cutoff=3.0)
-    with pytest.raises(InputError, match="row 5: the time does not go on"):
+        filter_recording(Recording(times[:60], q[:60], q[:60]), cutoff=3.0)
+    with pytest.raises(InputError, match="row 5: the time does not increase"):
         Recording(np.array([0, 1, 2, 3, *np.arange(3, 20)], dtype=float), np.zeros((21, 2)), q[:21])
     slow = Recording(times[::25], q[::25], q[::25])
-    assert not doubts_about(Recording(times, q[:, :1], q[:, :1]))
+    assert not check_recording(Recording(times, q[:, :1], q[:, :1]))
     fast = np.sin(8 * slow.times)[:, None]
-    (words,) = (d for d in doubts_about(Recording(slow.times, fast, fast)) if "faster" in d)
+    (words,) = (d for d in check_recording(Recording(slow.times, fast, fast)) if "Record at" in d)
     assert "too much for 4 samples per second" in words
 
 
@@ -77,8 +95,8 @@ def test_interruptions_are_left_out() -> None:
     keep = (times < 8) | (times > 11)
     recording = Recording(times[keep], q[keep], q[keep])
     with pytest.raises(InputError, match="is interrupted 1 times"):
-        filtered(recording)
-    runs = filtered_parts(recording, cutoff=5.0)
+        filter_recording(recording)
+    runs = prepare_runs(recording, cutoff=5.0)
     assert len(runs) == 2
     assert "interrupted for 3.0" in runs[0].notes[0]
     for run in runs:
@@ -92,10 +110,57 @@ def test_units_and_signs_of_derivatives_are_checked() -> None:
 
     def said(**changed: np.ndarray) -> str:
         tables = {"q": q, "qd": qd, "qdd": -q} | changed
-        return " ".join(doubts_about(Recording(times, tables["q"], q, tables["qd"], tables["qdd"])))
+        return " ".join(
+            check_recording(Recording(times, tables["q"], q, tables["qd"], tables["qdd"]))
+        )
 
     assert said() == ""
     assert "velocity of joint 1 is 57.3 times" in said(qd=np.degrees(qd))
     assert "looks like degrees" in said(qd=np.degrees(qd))
-    assert "with the other sign" in said(qdd=q)
-    assert "look like degrees. Name the column" in said(q=np.degrees(q), qd=np.degrees(qd))
+    assert "with the opposite sign" in said(qdd=q)
+
+
+def jumps(times: np.ndarray, q: np.ndarray) -> list[str]:
+    recording = Recording(times, q[:, None], q[:, None])
+    return [words for words in check_recording(recording) if "jumps" in words]
+
+
+def test_jumps_are_told_from_fast_motions_at_any_rate() -> None:
+    """2 rad/s is no jump at 4 samples per second; half a degree is one at 1000."""
+    slow = np.arange(0, 20, 0.25)
+    assert not jumps(slow, 1.5 * np.sin(1.4 * slow))
+    # One sample that is missing makes a longer step, not a jump.
+    assert not jumps(np.delete(slow, 33), 1.5 * np.sin(1.4 * np.delete(slow, 33)))
+    fast = np.arange(0, 5, 1e-3)
+    smooth = 0.05 * np.sin(fast)
+    assert not jumps(fast, smooth)
+    (words,) = jumps(fast, smooth + 0.009 * (fast > 2))
+    assert "1.99 s from the start" in words or "2.00 s from the start" in words
+    # An encoder that is coarse, and one that flickers by one step.
+    assert not jumps(fast, np.round(smooth / 1e-3) * 1e-3)
+    assert not jumps(fast, 1e-4 * (np.random.default_rng(0).random(len(fast)) < 0.01))
+    (words,) = jumps(fast, smooth + 2 * np.pi * (fast > 2))
+    assert "a whole turn" in words
+
+
+def test_one_cutoff_for_all_recordings() -> None:
+    """The highest that any of them needs; runs that were filtered before stay as they are."""
+    times = np.arange(0, 20, 0.005)
+    slow, fast = (np.sin(2 * np.pi * f * times)[:, None] for f in (0.5, 2.0))
+    recordings = [Recording(times, q, q) for q in (slow, fast)]
+    proposed = [propose_cutoff(recording.trim_rest()) for recording in recordings]
+    runs = prepare_runs(recordings)
+    assert proposed[1].frequency > 1.5 * proposed[0].frequency
+    assert [run.cutoff for run in runs] == [proposed[1].frequency] * 2
+    assert runs[0].cutoff_reason == proposed[1].reason
+    before = filter_recording(recordings[0], cutoff=7.0)
+    assert prepare_runs([before, recordings[1]])[0] is before
+    assert [run.cutoff for run in prepare_runs(recordings, cutoff=11.0)] == [11.0, 11.0]
+
+
+def test_rest_is_trimmed_unless_it_is_kept() -> None:
+    times = np.arange(0, 20, 0.01)
+    q = np.where((times > 5) & (times < 15), np.sin(2 * (times - 5)), 0.0)[:, None]
+    recording = Recording(times, q, q)
+    trimmed, kept = (prepare_runs(recording, cutoff=5.0, trim=trim)[0] for trim in (True, False))
+    assert len(kept.state) - len(trimmed.state) == pytest.approx(1000, abs=60)

@@ -21,7 +21,7 @@ from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.link_motion import Link
 from theodolite.dynamics.loop_dynamics import LoopDynamics
 from theodolite.dynamics.serial import Dynamics
-from theodolite.dynamics.torque import TorqueProblem, random_state
+from theodolite.dynamics.torque import SAMPLES, TorqueProblem, random_state
 from theodolite.dynamics.tree import Tree
 
 DOWN = np.array([0.0, 0.0, -9.81])
@@ -184,7 +184,7 @@ def test_explicit_and_implicit_forms_agree(name: str) -> None:
     explicit = np.tensordot(values, dynamics.regressor(state, ()), axes=1).T
     implicit, _ = dynamics.implicit_torques(state, values)
     np.testing.assert_allclose(implicit, explicit, atol=1e-8 * np.abs(explicit).max())
-    whole, _ = dynamics.followed(state)
+    whole, _ = dynamics.joint_state(state)
     cut = Tree(dynamics.links, [""] * dynamics.joints, dynamics.joints, dynamics.gravity)
     torques = np.tensordot(values, cut.regressor(whole, ()), axes=1).T
     gap = mechanism.gap(mechanism.values, whole.q)
@@ -305,3 +305,20 @@ def test_random_trees_are_pinocchios(seed: int, size: int) -> None:
             reference = theirs[:, 10 * place : 10 * place + 10][:, ORDER]
             mine = ours[10 * number : 10 * number + 10, :, sample].T
             np.testing.assert_allclose(mine, reference, atol=1e-12 * max(1, np.abs(mine).max()))
+
+
+@pytest.mark.parametrize("options", [{}, {"payload": True}, {"only": ["ZZ1", "fc3", "MX2"]}])
+def test_a_list_of_blocks_is_the_stream(options: dict) -> None:
+    """Blocks stay what they are when the next ones are made."""
+    dynamics = Dynamics(th.robots.puma560())
+    rng = np.random.default_rng(0)
+    drives = (Drive.ROTOR, Drive.COULOMB)
+    state = random_state(dynamics, 2 * SAMPLES + 100, rng)
+    run = Run(state, rng.standard_normal(state.q.shape))
+    problem = TorqueProblem(dynamics, run, drives=drives, **options)
+    values = rng.standard_normal(len(problem.parameters))
+    stream = (block.columns.copy() for block in problem.blocks(values))
+    kept = list(problem.blocks(values))
+    assert len(kept) == 3
+    for block, columns in zip(kept, stream, strict=True):
+        np.testing.assert_array_equal(block.columns, columns)

@@ -1,4 +1,4 @@
-"""Whole standard parameters: the nearest ones that bodies could have, or those near to a prior.
+"""Standard parameters that bodies can have: the nearest to the data, and less so to a prior.
 
 Base parameters say all that torques show, but a simulator wants every link's mass, centre and
 inertia. Physically consistent ones fit the data best among those that bodies could have: each
@@ -13,137 +13,180 @@ is a semidefinite programme on the triangular factor.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import Drive
-from theodolite.dynamics.identify import IdentifiedDynamics
-from theodolite.dynamics.inertia import INERTIAL, pseudo_inertia
-from theodolite.dynamics.torque import LOAD
-from theodolite.dynamics.tree import Tree
-from theodolite.errors import InputError
-from theodolite.estimation.identifiability import NO_EFFECT
+from theodolite.dynamics.estimators import Estimator
+from theodolite.dynamics.inertia import INERTIAL, is_body, pseudo_inertia
+from theodolite.dynamics.result import BodyStatus, IdentifiedDynamics
+from theodolite.errors import InputError, MissingExtraError
 
-#: A prior without one: balls of this mass, kg, as large as half of their link, at least so, m.
-BALL_MASS, SMALLEST = 2.0, 0.1
-#: What a prior weighs against the data, in squares of standard deviations.
+#: Smallest radius of the balls that stand for an unknown prior, as part of the robot's reach.
+SMALLEST_BALL = 0.1
+#: Weight of the prior against the data, in squares of standard deviations.
 PRIOR_WEIGHT = 1.0
-#: Pulls that generalized cross-validation chooses from, as parts of the largest eigenvalue.
-PULLS = np.logspace(-12, 0, 49)
+#: Torques count for at most this many standard deviations each, in the mean: the solver works with
+#: eight digits, and exact data would leave none of them to the prior.
+MOST_DEVIATIONS = 1e5
 
 
-def starts(columns: Sequence[tuple[str, str]]) -> list[int]:
-    """Where the ten columns of each body begin."""
-    return [place for place, (symbol, _) in enumerate(columns) if symbol == INERTIAL[0]]
+def fit_consistent(
+    result: IdentifiedDynamics, prior: FloatArray | None = None
+) -> IdentifiedDynamics:
+    """Parameters that bodies can have, near to the data and, much less, to a prior.
 
-
-def consistent(found: IdentifiedDynamics, prior: FloatArray | None = None) -> IdentifiedDynamics:
-    """Parameters that bodies could have, near to the data and, much less, to a prior.
-
-    Bodies of the prior that could not exist, or have no mass, are replaced by balls.
+    Bodies of the prior that could not exist, or have no mass, are replaced by balls. Where the
+    solver fails, the result stays what it was, and its ``body_status`` says so.
     """
-    cp = _cvxpy()
-    columns = _columns(found)
-    R = found.solution.reduction.R
-    target = R @ found.solution.values - found.solution.reduction.z
-    sizes = _sizes(found.dynamics)
+    cp = load_cvxpy()
+    R, target = _weighted_data(result)
+    balls = _Balls.of(result)
+    # In units of the balls' mass, so that the size of the robot does not matter to the solver.
     x = cp.Variable(R.shape[1])
-    cost = cp.sum_squares(R @ x - target)
-    for first in starts(columns):
+    cost = cp.sum_squares(balls.mass * R @ x - target)
+    for first, P0 in _prior_bodies(result, prior, balls):
         P = cp.bmat(pseudo_inertia([x[first + k] for k in range(10)]))
-        P0 = None if prior is None else np.array(pseudo_inertia(prior[first : first + 10]))
-        if P0 is None or np.linalg.eigvalsh(P0)[0] <= 0:
-            P0 = _ball(sizes.get(columns[first][1], SMALLEST))
-        cost += PRIOR_WEIGHT * (cp.trace(np.linalg.inv(P0) @ P) - cp.log_det(P))
-    positive = {Drive.ROTOR.value, *(drive.value for drive in Drive if drive.dissipates)}
-    signed = [x[place] >= 0 for place, (symbol, _) in enumerate(columns) if symbol in positive]
-    programme = cp.Problem(cp.Minimize(cost), signed)
-    programme.solve(solver=cp.CLARABEL)
-    if x.value is None:
-        raise InputError(
-            f"no consistent parameters were found: the solver says '{programme.status}'",
-            remedy="Look at the weighted ones for what is wrong",
-        )
-    values = np.asarray(x.value, dtype=np.float64)
-    fit = replace(found, values=values, whole=True)
-    return replace(fit, consistent=is_consistent(fit))
-
-
-def _ball(radius: float) -> FloatArray:
-    """The pseudo-inertia of a ball about the frame's origin."""
-    return BALL_MASS * np.diag([radius**2 / 5] * 3 + [1.0])
-
-
-def _sizes(dynamics: Tree) -> dict[str, float]:
-    """Half of how far a link's frame is from those of the links on it, m, by its suffix."""
-    found: dict[str, float] = {}
-    for link in dynamics.links:
-        if link.parent >= 0:
-            name = str(dynamics.links[link.parent].name)
-            away = np.linalg.norm(link.position) + np.linalg.norm(link.after_position)
-            found[name] = max(found.get(name, SMALLEST), float(away) / 2)
-    return found
-
-
-def ridge(found: IdentifiedDynamics, prior: FloatArray) -> tuple[IdentifiedDynamics, float]:
-    """All standard parameters drawn to a prior, by as much as cross-validation says.
-
-    Minimises ``|R (x - x0) + z0|^2 + pull |D (x - x0)|^2`` with the columns scaled by D to unit
-    length; the pull minimises generalized cross-validation [Golub, Heath & Wahba 1979].
-    """
-    reduction = found.solution.reduction.moved(prior - found.solution.values)
-    scale = np.linalg.norm(reduction.R, axis=0)
-    seen = scale > NO_EFFECT * scale.max()
-    scale = np.where(seen, scale, 1.0)
-    U, s, Vt = np.linalg.svd(np.where(seen, reduction.R, 0.0) / scale)
-    wanted = -U.T @ reduction.z
-    outside = max(reduction.squares - float(reduction.z @ reduction.z), 0.0)
-    pulls = PULLS * s[0] ** 2
-    shrunk = s**2 / (s**2 + pulls[:, None])
-    remaining = outside + (((1.0 - shrunk) * wanted) ** 2).sum(axis=1)
-    scores = remaining / (reduction.rows - shrunk.sum(axis=1)) ** 2
-    best = int(np.argmin(scores))
-    change = Vt.T @ (s / (s**2 + pulls[best]) * wanted) / scale
-    values = prior + change
-    drawn = replace(found, values=values, whole=True)
-    return replace(drawn, consistent=is_consistent(drawn)), float(pulls[best])
-
-
-def is_consistent(found: IdentifiedDynamics) -> bool:
-    """Could bodies have these parameters?"""
-    return not inconsistent(found.values, _columns(found))
-
-
-def inconsistent(values: FloatArray, columns: Sequence[tuple[str, str]]) -> list[str]:
-    """Suffixes of the bodies that could not exist."""
-    found = []
-    for first in starts(columns):
-        moments = np.array(pseudo_inertia(values[first : first + 10]))
-        if np.linalg.eigvalsh(moments)[0] <= 0:
-            found.append(columns[first][1])
-    return found
-
-
-def _columns(found: IdentifiedDynamics) -> list[tuple[str, str]]:
-    """Symbol and suffix of each column of the problem."""
-    all_columns = found.dynamics.columns(found.problem.drives)
-    if len(all_columns) == len(found.values):
-        return all_columns
-    if found.problem.payload:
-        return [*all_columns, *((symbol, LOAD) for symbol in INERTIAL)]
-    raise InputError("whole bodies need all their parameters in the model")
-
-
-def _cvxpy() -> Any:
+        cost += PRIOR_WEIGHT * (cp.trace(balls.mass * np.linalg.inv(P0) @ P) - cp.log_det(P))
+    positive = {drive.value for drive in Drive if drive.never_negative}
+    signs = [
+        x[place] >= 0
+        for place, (symbol, _) in enumerate(result.problem.symbols)
+        if symbol in positive
+    ]
+    programme = cp.Problem(cp.Minimize(cost), signs)
+    failed = replace(result, estimator=Estimator.CONSISTENT, body_status=BodyStatus.SOLVER_FAILED)
     try:
-        import cvxpy
+        with warnings.catch_warnings():
+            # The status says the same.
+            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+            programme.solve(solver=cp.CLARABEL)
+    except cp.SolverError:
+        return failed
+    if x.value is None:
+        return failed
+    values = balls.mass * np.asarray(x.value, dtype=np.float64)
+    if impossible_bodies(values, result.problem.symbols):
+        return failed
+    accurate = programme.status == cp.OPTIMAL
+    return replace(
+        failed,
+        values=values,
+        standard=True,
+        consistent=True,
+        body_status=BodyStatus.SOLVED if accurate else BodyStatus.INACCURATE,
+    )
+
+
+def is_consistent(result: IdentifiedDynamics) -> bool:
+    """Could bodies have these parameters?"""
+    return not impossible_bodies(result.values, result.problem.symbols)
+
+
+def impossible_bodies(values: FloatArray, symbols: Sequence[tuple[str, str]]) -> list[str]:
+    """Suffixes of the bodies that could not exist, of values with their symbols and suffixes."""
+    return [
+        symbols[first][1]
+        for first in body_columns(symbols)
+        if not is_body(values[first : first + 10])
+    ]
+
+
+def body_columns(symbols: Sequence[tuple[str, str]]) -> list[int]:
+    """Where the ten columns of each body begin."""
+    starts = [place for place, (symbol, _) in enumerate(symbols) if symbol == INERTIAL[0]]
+    for first in starts:
+        if tuple(symbol for symbol, _ in symbols[first : first + 10]) != INERTIAL:
+            raise InputError("whole bodies need all their parameters in the model")
+    return starts
+
+
+def load_cvxpy() -> Any:
+    """The modelling library, or an error that says how to install it."""
+    missing = MissingExtraError("fitting consistent bodies", "consistent")
+    try:
+        cvxpy: Any = import_module("cvxpy")
     except ImportError as error:
-        raise InputError(
-            "consistent parameters need cvxpy and clarabel",
-            remedy="Install theodolite[consistent]",
-        ) from error
+        raise missing from error
+    if cvxpy.CLARABEL not in cvxpy.installed_solvers():
+        raise missing
     return cvxpy
+
+
+def _weighted_data(result: IdentifiedDynamics) -> tuple[FloatArray, FloatArray]:
+    """Triangular factor and right-hand side, weakened where the data are all but exact."""
+    reduction = result.solution.reduction
+    target = reduction.R @ result.solution.values - reduction.z
+    deviations = float(np.linalg.norm(target)) / np.sqrt(reduction.rows)
+    weaker = min(1.0, MOST_DEVIATIONS / deviations) if deviations else 1.0
+    return weaker * reduction.R, weaker * target
+
+
+def _prior_bodies(
+    result: IdentifiedDynamics, prior: FloatArray | None, balls: _Balls
+) -> list[tuple[int, FloatArray]]:
+    """Where each body's columns begin, and its prior pseudo-inertia."""
+    symbols = result.problem.symbols
+    bodies = []
+    for first in body_columns(symbols):
+        if prior is not None and is_body(prior[first : first + 10]):
+            P0 = np.array(pseudo_inertia(prior[first : first + 10]))
+        else:
+            P0 = balls.pseudo_inertia(symbols[first][1])
+        bodies.append((first, P0))
+    return bodies
+
+
+@dataclass(frozen=True)
+class _Balls:
+    """Balls that stand for bodies of which nothing is known, half as large as their links."""
+
+    mass: float
+    #: m, by suffix, and the smallest.
+    radii: dict[str, float]
+    smallest: float
+
+    @staticmethod
+    def of(result: IdentifiedDynamics) -> _Balls:
+        """As heavy as the torques suggest.
+
+        All of them at half of the reach take the largest rms torque, by gravity and the usual
+        acceleration together.
+        """
+        dynamics, runs = result.dynamics, result.problem.runs
+        lengths: dict[str, float] = {}
+        for link in dynamics.links:
+            if link.parent >= 0:
+                name = str(dynamics.links[link.parent].name)
+                length = np.linalg.norm(link.position) + np.linalg.norm(link.after_position)
+                lengths[name] = max(lengths.get(name, 0.0), float(length))
+        reach = sum(lengths.values()) or 1.0
+        smallest = SMALLEST_BALL * reach
+        torque = _rms(np.concatenate([run.torques for run in runs])).max()
+        turning = _rms(np.concatenate([run.state.qdd for run in runs])).max()
+        lever = (np.linalg.norm(dynamics.gravity) + reach * turning) * reach / 2
+        heavy = float(torque / lever) if torque and lever else 1.0
+        return _Balls(
+            heavy / len(dynamics.links),
+            {name: max(length / 2, smallest) for name, length in lengths.items()},
+            smallest,
+        )
+
+    def pseudo_inertia(self, suffix: str) -> FloatArray:
+        """Of the ball of a link, about its frame's origin."""
+        radius = self.radii.get(suffix, self.smallest)
+        return self.mass * np.diag([radius**2 / 5] * 3 + [1.0])
+
+
+def _rms(series: FloatArray) -> FloatArray:
+    return np.sqrt(np.mean(series**2, axis=0))
+
+
+#: The earlier name.
+consistent = fit_consistent

@@ -2,11 +2,12 @@
 
 Coefficients of the grouping rules are polynomials of degree two in the lengths of the robot. They
 are found by interpolation: the rules are evaluated for robots of the same structure with other
-lengths, which determines the polynomial, and some more robots prove it.
+lengths, which determines the polynomial, and some more robots confirm it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -15,36 +16,46 @@ from theodolite.arrays import FloatArray, IntArray
 from theodolite.dynamics.drives import Drive
 from theodolite.dynamics.grouping import null_space
 from theodolite.dynamics.serial import Dynamics
+from theodolite.dynamics.tree import Tree
 from theodolite.estimation.identifiability import NEGLIGIBLE, Identifiability
 from theodolite.estimation.threads import single_thread
 from theodolite.model.parameters import Group, Unit
 
-#: More lengths than these would make polynomials that nobody reads.
+#: With more lengths than these, nobody would read the polynomials.
 MOST_LENGTHS = 8
 #: A polynomial explains a coefficient if it is off by less.
 EXACT = 1e-9
-#: Robots beyond those that determine the polynomial, to prove it.
-PROOFS = 3
+#: Further robots, beyond those that determine the polynomial, to confirm it.
+CONFIRMATIONS = 3
 #: Range of the factors by which lengths are changed.
 FACTORS = (0.5, 1.5)
 
 
+def describe_relations(
+    dynamics: Tree, identifiability: Identifiability, drives: Sequence[Drive]
+) -> list[str]:
+    """The relations of any robot, with its lengths in them where it is a serial one."""
+    if isinstance(dynamics, Dynamics) and not len(identifiability.hidden):
+        return relations_in_words(dynamics, identifiability, with_rotors=Drive.ROTOR in drives)
+    return identifiability.sentences()
+
+
 def relations_in_words(
-    dynamics: Dynamics, known: Identifiability, *, with_rotors: bool = True
+    dynamics: Dynamics, identifiability: Identifiability, *, with_rotors: bool = True
 ) -> list[str]:
     """``ZZ1* = ZZ1 + Ia1 + YY2 + 2 R3 MZ3 + (D3^2 + R3^2) M3``, one line for each base parameter.
 
-    Where a coefficient is no polynomial in the lengths, its number stands there.
+    A coefficient that is not a polynomial in the lengths is given as a number.
     """
     with single_thread():
-        texts = _recognised(dynamics, known, with_rotors=with_rotors)
-    others = known.names(known.regrouped)
+        texts = _recognise(dynamics, identifiability, with_rotors=with_rotors)
+    others = identifiability.names(identifiability.regrouped)
     lines = []
-    for row, name in enumerate(known.identifiable):
+    for row, name in enumerate(identifiability.identifiable):
         groups: dict[str, list[str]] = {}
         for column, other in enumerate(others):
-            if abs(known.relations[row, column]) > NEGLIGIBLE:
-                text = texts.get((row, column)) or _number(known.relations[row, column])
+            if abs(identifiability.relations[row, column]) > NEGLIGIBLE:
+                text = texts.get((row, column)) or _number(identifiability.relations[row, column])
                 groups.setdefault(text, []).append(other)
         if groups:
             parts = [_times(text, names) for text, names in groups.items()]
@@ -69,8 +80,8 @@ def _number(value: float) -> str:
     return f"{value:.6g}"
 
 
-def _recognised(
-    dynamics: Dynamics, known: Identifiability, *, with_rotors: bool
+def _recognise(
+    dynamics: Dynamics, identifiability: Identifiability, *, with_rotors: bool
 ) -> dict[tuple[int, int], str]:
     """Coefficients (base, regrouped) that are polynomials in the lengths, as text."""
     robot = dynamics.robot
@@ -79,30 +90,30 @@ def _recognised(
         for parameter in robot.parameters
         if parameter.unit is Unit.METRE and parameter.group is Group.ARM and parameter.value != 0
     ]
-    nothing = not len(known.regrouped) or not known.rank
-    if nothing or len(lengths) > MOST_LENGTHS or dynamics.coupling is not None:
+    nothing = not len(identifiability.regrouped) or not identifiability.rank
+    if nothing or len(lengths) > MOST_LENGTHS or not dynamics.direct_drives:
         return {}
     rng = np.random.default_rng(0)
     monomials: list[tuple[int, ...]] = [(), *((i,) for i in range(len(lengths)))]
     monomials += list(combinations_with_replacement(range(len(lengths)), 2))
     nominal = np.array([parameter.value for parameter in lengths])
-    trials = nominal * rng.uniform(*FACTORS, (len(monomials) + PROOFS, len(lengths)))
-    found = []
+    trials = nominal * rng.uniform(*FACTORS, (len(monomials) + CONFIRMATIONS, len(lengths)))
+    relations_of = []
     for trial in trials:
         names = [parameter.name for parameter in lengths]
         changed = robot.with_values(dict(zip(names, trial.tolist(), strict=True)))
         other = Dynamics(changed, gravity=dynamics.gravity)
-        relations = _relations(other, known, with_rotors=with_rotors)
+        relations = _relations(other, identifiability, with_rotors=with_rotors)
         if relations is None:
             return {}
-        found.append(relations)
+        relations_of.append(relations)
     table = np.array([[np.prod(trial[list(m)]) for m in monomials] for trial in trials])
     at_nominal = np.array([np.prod(nominal[list(m)]) for m in monomials])
-    values = np.array(found).reshape(len(trials), -1)
+    values = np.array(relations_of).reshape(len(trials), -1)
     polynomials = np.linalg.lstsq(table, values, rcond=None)[0]
     off = np.abs(table @ polynomials - values).max(axis=0)
-    off += np.abs(at_nominal @ polynomials - known.relations.ravel())
-    shape = known.relations.shape
+    off += np.abs(at_nominal @ polynomials - identifiability.relations.ravel())
+    shape = identifiability.relations.shape
     symbols = [parameter.name.upper() for parameter in lengths]
     return {
         (int(index) // shape[1], int(index) % shape[1]): text
@@ -112,7 +123,7 @@ def _recognised(
 
 
 def _relations(
-    dynamics: Dynamics, known: Identifiability, *, with_rotors: bool
+    dynamics: Dynamics, identifiability: Identifiability, *, with_rotors: bool
 ) -> FloatArray | None:
     """The same parameters regrouped into the same ones, for other lengths; None if they cannot."""
     null = null_space(dynamics, (Drive.ROTOR,) if with_rotors else ())
@@ -122,14 +133,14 @@ def _relations(
 
     def rows(indices: IntArray) -> FloatArray:
         return np.array(
-            [null[places[n]] if n in places else nothing for n in known.names(indices)]
+            [null[places[n]] if n in places else nothing for n in identifiability.names(indices)]
         ).reshape(-1, null.shape[1])
 
-    # What has no effect may stand in any combination; it is left out by projection.
-    hidden = rows(known.no_effect)
+    # Parameters without effect may be in any combination; projection leaves them out.
+    hidden = rows(identifiability.no_effect)
     _, s, Vt = np.linalg.svd(hidden, full_matrices=True)
     free = Vt[int(np.count_nonzero(s > EXACT)) :].T
-    dropped, kept = rows(known.regrouped) @ free, rows(known.base) @ free
+    dropped, kept = rows(identifiability.regrouped) @ free, rows(identifiability.base) @ free
     if dropped.shape[0] != dropped.shape[1] or np.linalg.cond(dropped) > 1.0 / EXACT:
         return None
     return np.asarray(-kept @ np.linalg.inv(dropped))

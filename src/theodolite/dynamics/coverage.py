@@ -4,37 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from theodolite.dynamics.base_parameters import base_parameters
-from theodolite.dynamics.filtering import Run
-from theodolite.dynamics.identify import IdentifiedDynamics
-from theodolite.dynamics.torque import TorqueProblem, random_state
-
-#: Beyond this condition number of the scaled columns, some combination is hardly seen.
-POOR = 1000.0
+from theodolite.dynamics.base_parameters import POOR_CONDITION, find_base_parameters
+from theodolite.dynamics.result import IdentifiedDynamics
 
 
-def not_excited(found: IdentifiedDynamics) -> list[str]:
-    """In words, with the remedy; nothing where all is seen well."""
-    problem, known = found.problem, found.identifiability
+def check_excitation(result: IdentifiedDynamics) -> list[str]:
+    """Warnings about parameters that the recording does not show, with the remedy."""
+    problem, identifiability = result.problem, result.identifiability
     if problem.payload:
         return []
-    rng = np.random.default_rng(0)
-    state = random_state(problem.dynamics, 40 * problem.dynamics.motors, rng)
-    only = [parameter.name for parameter in problem.parameters]
-    possible = base_parameters(
-        TorqueProblem(problem.dynamics, Run.of(state), drives=problem.drives, only=only)
-    )
-    seen = known.rank + len(known.hidden)
-    if seen < possible.rank:
+    possible = find_base_parameters(problem.dynamics, drives=problem.drives, only=problem.names)
+    shown = identifiability.rank + len(identifiability.hidden)
+    if shown < possible.rank:
         return [
-            f"the recording shows {seen} of {possible.rank} parameters. Move all joints, "
-            "as 'dynamics excite' plans it"
+            f"the recording shows {shown} of {possible.rank} parameters. Move all joints, along a "
+            "planned exciting motion"
         ]
-    if known.condition_number > POOR:
-        weakest = np.abs(known.weakest_direction)
-        names = [known.identifiable[i] for i in np.argsort(-weakest)[:3]]
+    if identifiability.condition_number > POOR_CONDITION:
+        weakest = np.abs(identifiability.weakest_direction)
+        names = [identifiability.identifiable[i] for i in np.argsort(-weakest)[:3]]
         return [
-            f"the recording hardly tells {', '.join(names)} apart (condition number "
-            f"{known.condition_number:.0f}). Move more, as 'dynamics excite' plans it"
+            f"the recording hardly distinguishes {', '.join(names)} (condition number "
+            f"{identifiability.condition_number:.0f}). Move more, along a planned exciting motion"
         ]
     return []

@@ -1,11 +1,12 @@
-"""Drive gains, N m/A, from runs with and without a payload that is known.
+"""Drive gains, N m/A, from runs with and without a known payload.
 
-Currents alone say everything up to a scale: a robot twice as heavy with gains twice as large draws
-the same. A known payload sets that scale. Noise is in the currents, so the residual is too:
+Currents alone determine everything up to a scale: a robot twice as heavy with gains twice as large
+draws the same currents. A known payload sets that scale. Noise is in the currents, so the residual
+is too:
 
     i_j = (W_j X + y_j) / g_j      y: torque of the known payload, in the runs with it
 
-Gains as factors of noisy currents, ``g_j i_j = W_j X + y_j``, would come out too small.
+Gains as factors of noisy currents, ``g_j i_j = W_j X + y_j``, would be too small.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import Drive
-from theodolite.dynamics.filtering import Run, with_and_without
-from theodolite.dynamics.identify import FRICTION
-from theodolite.dynamics.inertia import INERTIAL
-from theodolite.dynamics.torque import LinearModel, TorqueProblem
-from theodolite.dynamics.torque_noise import TorqueNoise
+from theodolite.dynamics.drives import FRICTION, Drive
+from theodolite.dynamics.filtering import Cutoff, Run, mark_loaded
+from theodolite.dynamics.inertia import INERTIAL, RigidBody
+from theodolite.dynamics.machine_dynamics import MachineDynamics, require_serial
+from theodolite.dynamics.preparation import Recorded, prepare_groups
+from theodolite.dynamics.torque import TorqueProblem
+from theodolite.dynamics.torque_checks import check_runs
+from theodolite.dynamics.torque_noise import estimate_noise
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 from theodolite.estimation.problem import Block
@@ -48,53 +51,44 @@ class DriveGains:
     sigmas: FloatArray
     #: Root mean square of what the payload adds to each torque, N m.
     loads: FloatArray
+    #: Warnings about recordings and payload, in words.
+    warnings: tuple[str, ...] = ()
 
-    def doubts(self, names: Sequence[str]) -> list[str]:
-        """Joints that the payload loads too little to tell their gains, in words."""
-        weak = np.flatnonzero(self.loads < SHOWN * self.sigmas * self.gains)
-        return [
-            f"the payload hardly loads joint {names[int(joint)]} ({self.loads[joint]:.2g} N m): "
-            "its gain is not to be trusted. Mount it off that axis, or move that joint more"
-            for joint in weak
-        ]
+    @property
+    def good(self) -> bool:
+        """Converged, without any warning."""
+        return self.status.good and not self.warnings
 
 
-class _Currents(LinearModel):
+class _CurrentProblem:
     """Currents against the regressor and gains; with ``linear``, gains as factors of currents."""
 
+    warm_start = None
+
     def __init__(
-        self,
-        dynamics: Tree,
-        runs: Sequence[Run],
-        payload: FloatArray,
-        sigmas: FloatArray,
-        drives: Sequence[Drive],
-        *,
-        linear: bool,
+        self, torques: TorqueProblem, payload: FloatArray, sigmas: FloatArray, *, linear: bool
     ) -> None:
-        super().__init__(dynamics, runs, drives=drives, payload=True)
-        self.known, self.sigmas, self.linear = payload, sigmas, linear
-        self.size = len(self.parameters) - len(INERTIAL)
+        """From the problem of robot and payload with currents in place of torques."""
+        self.torques, self.payload, self.sigmas, self.linear = torques, payload, sigmas, linear
+        self.size = len(torques.parameters) - len(INERTIAL)
+        names = torques.dynamics.motor_names
         gains = [
             Parameter(f"g{name}", 1.0, Unit.GAIN, Group.ARM, self.size + place, self.size + place)
-            for place, name in enumerate(dynamics.motor_names)
+            for place, name in enumerate(names)
         ]
-        self.parameters = (*self.parameters[: self.size], *gains)
+        self.parameters = (*torques.parameters[: self.size], *gains)
         # The gains first: what depends on them is regrouped, not they.
         last = len(self.parameters)
-        self.priorities = (
-            *range(self.size, 0, -1),
-            *range(last + dynamics.motors, last, -1),
-        )
+        self.priorities = (*range(self.size, 0, -1), *range(last + len(names), last, -1))
+
+    def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
+        return None
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         X, gains = values[: self.size], values[self.size :]
-        for run, rows in self.pieces():
-            source = run.thinning.source(rows)
-            table = run.thinning.thinned(self.regressor(run, source))
-            table, load = table[: self.size], table[self.size :]
-            currents = run.thinning.thinned(run.torques[source].T)
-            torques = np.tensordot(X, table, axes=1) + np.tensordot(self.known, load, axes=1)
+        for whole in self.torques.tables():
+            table, load, currents = whole[: self.size], whole[self.size : -1], -whole[-1]
+            torques = np.tensordot(X, table, axes=1) + np.tensordot(self.payload, load, axes=1)
             by_gain = np.zeros((len(gains), *torques.shape))
             if self.linear:
                 error = torques - gains[:, None] * currents
@@ -113,60 +107,75 @@ class _Currents(LinearModel):
 
 
 def identify_gains(
-    dynamics: Tree,
-    without: Sequence[Run],
-    loaded: Sequence[Run],
-    payload: FloatArray,
+    dynamics: MachineDynamics,
+    without: Recorded,
+    loaded: Recorded,
+    payload: RigidBody,
     *,
     drives: Sequence[Drive] = FRICTION,
+    cutoff: float | Cutoff | None = None,
+    trim: bool = True,
 ) -> DriveGains:
-    """From runs whose torques are currents; ``payload`` has ten parameters in the last link."""
-    runs = with_and_without(without, loaded)
-    sigmas = np.ones(dynamics.motors)
-    start = solve(_Currents(dynamics, runs, payload, sigmas, drives, linear=True)).values
-    size = len(start) - dynamics.motors
-    if (start[size:] <= 0).any():
-        joint = int(np.argmin(start[size:])) + 1
-        raise InputError(
-            f"the gain of joint {joint} comes out negative",
-            remedy="Check the payload, and which runs carry it",
-        )
-    solution: Solution | None = None
-    for _ in range(ROUNDS):
-        problem = _Currents(dynamics, runs, payload, sigmas, drives, linear=False)
-        solution = solve(problem, start=start)
-        start = solution.values
-        sigmas = sigmas * _long_run(problem, solution)
-    assert solution is not None
+    """Gains from recordings with currents in place of torques, without and with a payload.
+
+    ``payload`` is the known body in the flange's frame.
+    """
+    serial = require_serial(dynamics, "drive gains are identified on serial robots")
+    runs = mark_loaded(*prepare_groups([without, loaded], cutoff=cutoff, trim=trim))
+    carried = serial.payload_parameters(payload)
+    problem = TorqueProblem(serial, runs, drives=drives, payload=True).stored()
+    solution, sigmas = _solve(problem, carried)
+    size = len(solution.values) - serial.motors
+    spread = statistics(solution, noise_known=True)
     base = list(solution.identifiability.base)
-    uncertain = statistics(solution, noise_known=True)
-    deviations = uncertain.standard_errors
     errors = np.array(
         [
-            float(deviations[base.index(place)]) if place in base else float("nan")
-            for place in range(size, len(start))
+            float(spread.standard_errors[base.index(place)]) if place in base else float("nan")
+            for place in range(size, len(solution.values))
         ]
     )
-    widths = uncertain.quantile() * errors
-    loads = _loads(dynamics, runs, payload, drives)
-    return DriveGains(start[size:], errors, widths, solution.status, sigmas, loads)
-
-
-def _loads(
-    dynamics: Tree, runs: Sequence[Run], payload: FloatArray, drives: Sequence[Drive]
-) -> FloatArray:
-    """What a payload adds to the torques of the runs that carry it, rms, (motors,)."""
-    problem = TorqueProblem(
-        dynamics, [run for run in runs if run.loaded], drives=drives, payload=True
+    gains, loads = solution.values[size:], _payload_torques(serial, runs, carried)
+    weak = [
+        f"the payload hardly loads joint {serial.motor_names[joint]} ({loads[joint]:.2g} N m): do "
+        "not trust its gain. Mount the payload off that axis, or move that joint more"
+        for joint in np.flatnonzero(loads < SHOWN * sigmas * gains).tolist()
+    ]
+    return DriveGains(
+        gains,
+        errors,
+        spread.quantile() * errors,
+        solution.status,
+        sigmas,
+        loads,
+        (*check_runs(serial, runs).warnings, *weak),
     )
+
+
+def _solve(problem: TorqueProblem, payload: FloatArray) -> tuple[Solution, FloatArray]:
+    """Parameters and gains, and the long-run deviations of the currents that weighed the joints."""
+    motors = problem.dynamics.motors
+    sigmas = np.ones(motors)
+    solution = solve(_CurrentProblem(problem, payload, sigmas, linear=True))
+    gains = solution.values[-motors:]
+    if (gains <= 0).any():
+        raise InputError(
+            f"the gain of joint {int(np.argmin(gains)) + 1} would be negative",
+            remedy="Check the payload, and which recordings carry it",
+        )
+    for _ in range(ROUNDS):
+        currents = _CurrentProblem(problem, payload, sigmas, linear=False)
+        solution = solve(currents, start=solution.values)
+        parts = [block.residual.reshape(motors, -1) for block in currents.blocks(solution.values)]
+        share = solution.identifiability.rank / motors
+        # Of whitened residuals: what is left to correct.
+        sigmas = sigmas * estimate_noise(np.concatenate(parts, axis=1).T, share).long_run
+    return solution, sigmas
+
+
+def _payload_torques(dynamics: Tree, runs: Sequence[Run], payload: FloatArray) -> FloatArray:
+    """What a payload adds to the torques of the runs that carry it, rms, (motors,)."""
+    carrying = [run for run in runs if run.loaded]
+    problem = TorqueProblem(dynamics, carrying, drives=(), payload=True)
     values = np.zeros(len(problem.parameters))
     values[-len(INERTIAL) :] = payload
-    return np.asarray(np.sqrt((problem.predicted(values) ** 2).mean(axis=0)))
-
-
-def _long_run(problem: _Currents, solution: Solution) -> FloatArray:
-    """Long-run deviation of each motor's whitened residual."""
-    motors = problem.dynamics.motors
-    parts = [block.residual.reshape(motors, -1) for block in problem.blocks(solution.values)]
-    share = solution.identifiability.rank / motors
-    return TorqueNoise.of(np.concatenate(parts, axis=1).T, share, between_joints=False).long_run
+    return np.asarray(np.sqrt((problem.predict(values) ** 2).mean(axis=0)))

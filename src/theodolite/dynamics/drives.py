@@ -10,7 +10,8 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 
-#: Speed at which stiction has fallen to a third unless another is given, rad/s or m/s.
+#: Speed at which the Stribeck term has fallen to 1/e, unless another is given, rad/s or m/s. A
+#: guess: the term is linear only for a given speed.
 STRIBECK_SPEED = 0.1
 
 
@@ -27,15 +28,20 @@ class Drive(Enum):
     OFFSET = "off"
     #: fva |q'|: viscous friction that differs with the direction.
     ASYMMETRIC = "fva"
-    #: fs sign q' exp(-|q'| / v): what friction has more at low speed.
+    #: fs sign q' exp(-|q'| / v): the additional friction at low speed.
     STRIBECK = "fs"
     #: k q.
     SPRING = "k"
 
     @property
-    def dissipates(self) -> bool:
-        """Does its coefficient have to be positive, because it only takes energy?"""
-        return self in (Drive.VISCOUS, Drive.COULOMB)
+    def never_negative(self) -> bool:
+        """A rotor's inertia, and friction that only takes energy."""
+        return self in (Drive.ROTOR, Drive.VISCOUS, Drive.COULOMB)
+
+
+#: The drives of a robot without friction, and the friction that is identified by default.
+ROTORS = (Drive.ROTOR,)
+FRICTION = (Drive.ROTOR, Drive.VISCOUS, Drive.COULOMB, Drive.OFFSET)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +59,8 @@ class State:
         return len(self.qd)
 
     @staticmethod
-    def stacked(states: Sequence[State]) -> State:
-        """Some, one after the other."""
+    def concatenate(states: Sequence[State]) -> State:
+        """Several states, one after the other."""
         return State(
             np.concatenate([state.q for state in states]),
             np.concatenate([state.qd for state in states]),

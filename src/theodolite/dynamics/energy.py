@@ -16,61 +16,61 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import drive_energy, drive_torque
 from theodolite.dynamics.filtering import Run
-from theodolite.dynamics.torque import LinearModel
+from theodolite.dynamics.torque import RegressorProblem
 from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import BLOCK, slices
 
 
-class EnergyProblem(LinearModel):
+class EnergyProblem(RegressorProblem):
     """Work of the motors between consecutive samples against differences of the energy.
 
-    A run that is thinned out is taken from each remaining sample to the next; the work between them
-    is the trapezoidal sum over all samples.
+    Of a decimated run, from each remaining sample to the next; the work between them is the
+    trapezoidal sum over all samples.
     """
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         for run in self.runs:
-            every = run.thinning.every
-            for rows in slices((len(run.state) - 1) // every, max(1, BLOCK // every)):
-                samples = slice(rows.start * every, rows.stop * every + 1)
+            factor = run.decimation.factor
+            for rows in slices((len(run.state) - 1) // factor, max(1, BLOCK // factor)):
+                samples = slice(rows.start * factor, rows.stop * factor + 1)
                 power = (run.torques[samples] * run.state.qd[samples]).sum(axis=1)
-                taken = _cumulated(_friction_power(self, run, samples), run.rate)
-                table = (_energy(self, run, samples) + taken)[:, ::every]
+                lost = _integral(_lost_power(self, run, samples), run.rate)
+                table = (_energy(self, run, samples) + lost)[:, ::factor]
                 change = np.diff(table, axis=1)
-                error = values @ change - np.diff(_cumulated(power, run.rate)[::every])
+                error = values @ change - np.diff(_integral(power, run.rate)[::factor])
                 yield Block(np.concatenate([change, error[None]]), 1)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         return {"energy": np.concatenate([np.abs(b.residual) for b in self.blocks(values)])}
 
 
-class PowerProblem(LinearModel):
+class PowerProblem(RegressorProblem):
     """Power of the motors against the rate of the energy, both after the same low-pass.
 
-    The derivative falls to the low-pass, so that no acceleration is needed.
+    The low-pass is differentiated instead of the energy, so that no acceleration is needed.
     """
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
-        for run, rows in self.pieces():
-            source = run.thinning.source(rows)
-            state = run.state[source]
-            change = run.thinning.rate_of_change(_energy(self, run, source), run.rate)
-            change = change + run.thinning.thinned(_friction_power(self, run, source))
-            power = run.thinning.thinned((run.torques[source] * state.qd).sum(axis=1))
+        for run, rows in self.row_blocks():
+            samples = run.decimation.input_rows(rows)
+            change = run.decimation.differentiate(_energy(self, run, samples), run.rate)
+            change = change + run.decimation.apply(_lost_power(self, run, samples))
+            power = (run.torques[samples] * run.state[samples].qd).sum(axis=1)
+            power = run.decimation.apply(power)
             yield Block(np.concatenate([change, (values @ change - power)[None]]), 1)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         return {"power": np.concatenate([np.abs(b.residual) for b in self.blocks(values)])}
 
 
-def _energy(problem: LinearModel, run: Run, rows: slice) -> FloatArray:
+def _energy(problem: RegressorProblem, run: Run, rows: slice) -> FloatArray:
     """The row h at some samples, (columns, n), with that of a payload."""
     table = problem.dynamics.energy(run.state[rows], problem.drives)
-    return problem.chosen(table, loaded=run.loaded)
+    return problem.select(table, loaded=run.loaded)
 
 
-def _friction_power(problem: LinearModel, run: Run, rows: slice) -> FloatArray:
-    """Power that goes into what stores nothing, (columns, n)."""
+def _lost_power(problem: RegressorProblem, run: Run, rows: slice) -> FloatArray:
+    """Power that is lost in friction, which stores nothing, (columns, n)."""
     state, tree = run.state[rows], problem.dynamics
     columns = tree.columns(problem.drives)
     table = np.zeros((len(columns), len(state)))
@@ -79,10 +79,10 @@ def _friction_power(problem: LinearModel, run: Run, rows: slice) -> FloatArray:
             if drive_energy(drive, state, motor) is None:
                 torque = drive_torque(drive, state, motor, tree.stribeck_speed)
                 table[columns.index((drive.value, name))] = torque * state.qd[:, motor]
-    return problem.chosen(table, loaded=False)
+    return problem.select(table, loaded=False)
 
 
-def _cumulated(power: FloatArray, rate: float) -> FloatArray:
-    """Its integral from the first sample on, by the trapezoidal rule."""
+def _integral(power: FloatArray, rate: float) -> FloatArray:
+    """The integral from the first sample on, by the trapezoidal rule."""
     steps = (power[..., 1:] + power[..., :-1]) / (2 * rate)
     return np.concatenate([np.zeros((*power.shape[:-1], 1)), np.cumsum(steps, axis=-1)], axis=-1)

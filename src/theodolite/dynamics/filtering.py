@@ -2,7 +2,7 @@
 
 Positions (and velocities, where they were recorded) are resampled evenly and low-passed forwards
 and backwards, so that nothing is shifted; derivatives are central differences. Torques stay as they
-are: they and the columns of the regressor pass one low-pass in parallel afterwards (`Thinning`).
+are: they and the columns of the regressor pass one low-pass in parallel afterwards (`Decimation`).
 """
 
 from __future__ import annotations
@@ -13,25 +13,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.decimation import KEPT_LENGTH, WHOLE, Thinning
+from theodolite.dynamics.decimation import KEPT_LENGTH, NO_DECIMATION, Decimation
 from theodolite.dynamics.drives import State
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.recording_checks import (
     HIGHEST_PART,
-    KEPT,
+    MOVEMENT,
     RESERVE,
-    doubts_about,
-    gap_notes,
-    movement_below,
+    check_recording,
+    highest_frequency,
 )
 from theodolite.errors import InputError
 
 #: Order of the low-pass of the positions; twice that by going both ways.
 ORDER = 4
-#: The cut-off proposed is not below this, Hz.
-SLOWEST = 3.0
-#: Samples that a proposed cut-off leaves.
+#: The cut-off proposed is not below this, Hz: friction that reverses has to show.
+LOWEST_CUTOFF = 3.0
+#: Samples that a proposed cut-off leaves: some for each parameter of an arm.
 FEWEST_KEPT = 60
+#: Periods of the cut-off by which a recording is extended at both ends for the filter to settle;
+#: SciPy's own extension is a number of samples, far too short at high rates.
+PADDING = 2.0
 #: Periods of the cut-off that are left out at both ends; the second low-pass takes two more.
 EDGE = 3.0
 #: Samples per period of the cut-off beyond which the regressor is not filled.
@@ -47,41 +49,41 @@ class Run:
     state: State
     #: As recorded, (n, motors).
     torques: FloatArray
-    #: Samples per second, before thinning.
+    #: Samples per second, before decimation.
     rate: float = 1.0
-    thinning: Thinning = WHOLE
+    decimation: Decimation = NO_DECIMATION
     #: Did the robot carry the payload?
     loaded: bool = False
     name: str = "recording"
     #: Cut-off, Hz, and why it is what it is.
     cutoff: float = 0.0
-    reason: str = ""
-    #: What looks wrong, in words, and what is only worth saying.
-    doubts: tuple[str, ...] = ()
+    cutoff_reason: str = ""
+    #: Warnings about the recording, and notes that are only worth knowing, in words.
+    warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @staticmethod
     def of(state: State) -> Run:
-        """Samples without torques: what could be identified from them?"""
+        """Samples without torques, to ask what could be identified from them."""
         return Run(state, np.zeros_like(state.qd))
 
     @property
     def rows(self) -> int:
-        """Samples that remain after thinning."""
-        return self.thinning.count(len(self.state))
+        """Samples that remain after decimation."""
+        return self.decimation.count(len(self.state))
 
     @property
     def times(self) -> FloatArray:
-        """When they are, seconds from the first sample."""
+        """Their times, seconds from the first sample."""
         samples = np.arange(len(self.state))
-        return samples[self.thinning.middle(slice(0, self.rows))] / self.rate
+        return samples[self.decimation.centres(slice(0, self.rows))] / self.rate
 
     def measured(self) -> FloatArray:
         """Torques after the low-pass, (rows, motors)."""
-        return self.thinning.thinned(self.torques.T).T
+        return self.decimation.apply(self.torques.T).T
 
 
-def with_and_without(without: Sequence[Run], loaded: Sequence[Run]) -> list[Run]:
+def mark_loaded(without: Sequence[Run], loaded: Sequence[Run]) -> list[Run]:
     """Runs without a payload and runs with it, marked as such."""
     return [
         *(replace(run, loaded=False) for run in without),
@@ -97,11 +99,13 @@ class Cutoff:
     reason: str
 
 
-def proposed_cutoff(recording: Recording) -> Cutoff:
+def propose_cutoff(recording: Recording) -> Cutoff:
     """Well above what the movement contains."""
-    inside = movement_below(recording)
-    wanted = RESERVE * inside
-    reason = f"{100 * KEPT:g} % of the movement lies below {inside:.2g} Hz, {RESERVE:g} times that"
+    movement = highest_frequency(recording)
+    wanted = RESERVE * movement
+    reason = (
+        f"{100 * MOVEMENT:g} % of the movement lies below {movement:.2g} Hz, {RESERVE:g} times that"
+    )
     highest = HIGHEST_PART * recording.rate
     if wanted > highest:
         return Cutoff(
@@ -109,88 +113,88 @@ def proposed_cutoff(recording: Recording) -> Cutoff:
         )
     # Of a short recording, enough samples must be left: 2 f (T - ends) of them.
     ends = 2 * EDGE + KEPT_LENGTH / 2
-    least = (FEWEST_KEPT / 2 + ends) / (recording.times[-1] - recording.times[0])
-    if wanted < max(SLOWEST, least):
-        least = float(min(max(SLOWEST, least), highest))
-        return Cutoff(least, f"{reason} is less than the least that leaves enough samples")
+    lowest = max(LOWEST_CUTOFF, (FEWEST_KEPT / 2 + ends) / recording.duration)
+    if wanted < lowest:
+        return Cutoff(float(min(lowest, highest)), f"{reason} is too low to leave enough samples")
     return Cutoff(wanted, reason)
 
 
-def filtered_parts(
-    recording: Recording, *, cutoff: float | None = None, loaded: bool = False
-) -> list[Run]:
-    """Every part of a recording between its interruptions, at one cut-off."""
-    if not len(recording.gaps):
-        return [filtered(recording, cutoff=cutoff, loaded=loaded)]
-    parts = recording.between_gaps()
-    if cutoff is None:
-        cutoff = max((proposed_cutoff(part).frequency for part in parts), default=SLOWEST)
-    found, refused = [], InputError("is interrupted all the time", where=recording.name)
-    for part in parts:
-        try:
-            run = filtered(part, cutoff=cutoff, loaded=loaded)
-            found.append(replace(run, notes=tuple(gap_notes(recording))))
-        except InputError as error:
-            refused = error
-    if not found:
-        raise refused
-    return found
+def filter_recording(
+    recording: Recording, *, cutoff: float | Cutoff | None = None, loaded: bool = False
+) -> Run:
+    """Resample, low-pass and differentiate a recording without interruptions.
 
-
-def filtered(recording: Recording, *, cutoff: float | None = None, loaded: bool = False) -> Run:
-    """Resampled, low-passed and differentiated, with the low-pass for both sides of the model."""
-    from scipy.signal import butter, decimate, filtfilt
-
+    ``cutoff`` in Hz; by default, the one that is proposed.
+    """
     if len(recording.gaps):
         raise InputError(
             f"the recording is interrupted {len(recording.gaps)} times",
             where=recording.name,
-            remedy="Take the parts between: Recording.between_gaps()",
+            remedy="Use the parts between the interruptions, as prepare_runs does",
         )
-    even = recording.even()
-    rate = even.rate
-    chosen = proposed_cutoff(recording) if cutoff is None else Cutoff(cutoff, "as asked for")
-    frequency = chosen.frequency
-    if not 0 < frequency < 0.5 * rate:
-        raise InputError(
-            f"a cut-off of {frequency:g} Hz", where=recording.name,
-            allowed=f"above 0 and below half of the {rate:.3g} samples per second",
-            remedy="Give another --cutoff, or check the unit of the times",
-        )  # fmt: skip
-    if len(even.q) < FEWEST_PERIODS * rate / frequency:
-        raise InputError(
-            f"{len(even.q) / rate:.1f} s are too short", where=recording.name,
-            allowed=f"at least {FEWEST_PERIODS / frequency:.1f} s at this cut-off",
-            remedy="Record for longer, or raise --cutoff",
-        )  # fmt: skip
-    b, a = butter(ORDER, frequency / (rate / 2))
-
-    def smooth(signal: FloatArray) -> FloatArray:
-        return np.asarray(filtfilt(b, a, signal, axis=0))
-
-    q = smooth(even.q)
-    qd = np.gradient(q, 1.0 / rate, axis=0) if even.qd is None else smooth(even.qd)
-    qdd = np.gradient(qd, 1.0 / rate, axis=0) if even.qdd is None else smooth(even.qdd)
-    torques = even.torques
-    coarser = int(rate / (FINEST * frequency))
+    if cutoff is None:
+        cutoff = propose_cutoff(recording)
+    elif not isinstance(cutoff, Cutoff):
+        cutoff = Cutoff(cutoff, "as asked for")
+    even = recording.resampled
+    _check_length(even, cutoff.frequency)
+    state = _differentiate(even, cutoff.frequency)
+    torques, rate = even.torques, even.rate
+    coarser = int(rate / (FINEST * cutoff.frequency))
     if coarser > 1:
-        # Far above the cut-off there is nothing to be had from more samples.
+        from scipy.signal import decimate
+
+        # Far above the cut-off more samples add nothing.
         torques = np.asarray(decimate(torques, coarser, ftype="fir", axis=0))
-        q, qd, qdd = q[::coarser], qd[::coarser], qdd[::coarser]
+        state = State(state.q[::coarser], state.qd[::coarser], state.qdd[::coarser])
         rate = rate / coarser
-    thinning = Thinning.below(frequency, rate)
+    decimation = Decimation.below(cutoff.frequency, rate)
     # Filters and differences are wrong at the ends.
-    edge = int(np.ceil(EDGE * rate / frequency))
-    keep = slice(edge, len(q) - edge)
-    thinning.check(len(q) - 2 * edge, recording.name)
+    edge = int(np.ceil(EDGE * rate / cutoff.frequency))
+    keep = slice(edge, len(state) - edge)
+    decimation.check_length(len(state) - 2 * edge, recording.name)
     return Run(
-        State(q, qd, qdd)[keep],
+        state[keep],
         torques[keep],
         rate,
-        thinning,
+        decimation,
         loaded,
         recording.name,
-        frequency,
-        chosen.reason,
-        tuple(doubts_about(recording)),
+        cutoff.frequency,
+        cutoff.reason,
+        tuple(check_recording(recording)),
     )
+
+
+def _check_length(even: Recording, cutoff: float) -> None:
+    """Refuse a cut-off that does not suit the recording."""
+    if not 0 < cutoff < 0.5 * even.rate:
+        raise InputError(
+            f"a cut-off of {cutoff:g} Hz", where=even.name,
+            allowed=f"above 0 and below half of the {even.rate:.3g} samples per second",
+            remedy="Choose another cut-off, or check the unit of the times",
+        )  # fmt: skip
+    if len(even.q) < FEWEST_PERIODS * even.rate / cutoff:
+        raise InputError(
+            f"{len(even.q) / even.rate:.1f} s are too short", where=even.name,
+            allowed=f"at least {FEWEST_PERIODS / cutoff:.1f} s at this cut-off",
+            remedy="Record for longer, or raise the cut-off",
+        )  # fmt: skip
+
+
+def _differentiate(even: Recording, cutoff: float) -> State:
+    """Positions, velocities and accelerations after the low-pass, at every even sample."""
+    from scipy.signal import butter, sosfiltfilt
+
+    # In second-order sections: the coefficients of one polynomial of degree four lose all their
+    # digits where the cut-off is a small part of the rate.
+    sections = butter(ORDER, cutoff, fs=even.rate, output="sos")
+    padding = int(PADDING * even.rate / cutoff)
+
+    def smooth(signal: FloatArray) -> FloatArray:
+        return np.asarray(sosfiltfilt(sections, signal, axis=0, padlen=padding))
+
+    q = smooth(even.q)
+    qd = np.gradient(q, 1.0 / even.rate, axis=0) if even.qd is None else smooth(even.qd)
+    qdd = np.gradient(qd, 1.0 / even.rate, axis=0) if even.qdd is None else smooth(even.qdd)
+    return State(q, qd, qdd)

@@ -1,7 +1,7 @@
 """The grouping rules in closed form: base parameters of trees without any samples.
 
 Torques show nothing of what leaves the total energy constant. Take a last link j. Whatever its
-parameters x do must be undone by links before it, which know nothing of its joint: so its energy
+parameters x do must be undone by links before it, which do not depend on its joint: so its energy
 must not depend on q_j and q_j'. Then x acts as if it were fixed to the link before at q_j = 0, and
 may be counted there instead. With V_j the x of that kind, all that regroups is, link by link,
 
@@ -20,7 +20,7 @@ two in a displacement, so five angles, or three places, stand for all.
 
 For a revolute joint between general links V_j is three-dimensional: masses on the axis, which
 belong to either link; this is YY_j, MZ_j, M_j of [Gautier & Khalil 1990]. For a prismatic one it is
-six-dimensional: inertias without mass. Near the base more is hidden: that comes out of the same
+six-dimensional: inertias without mass. Near the base more is hidden: that follows from the same
 conditions, with the small spans there.
 """
 
@@ -33,12 +33,12 @@ from itertools import pairwise
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import Drive, State
+from theodolite.dynamics.drives import ROTORS, Drive, State
 from theodolite.dynamics.filtering import Run
-from theodolite.dynamics.inertia import PLACES, moving
+from theodolite.dynamics.inertia import PLACES, change_of_frame
 from theodolite.dynamics.link_motion import Link
 from theodolite.dynamics.torque import TorqueProblem
-from theodolite.dynamics.tree import ROTORS, Tree
+from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 from theodolite.estimation.identifiability import Identifiability, analyse_null_space
 from theodolite.estimation.threads import single_thread
@@ -54,7 +54,7 @@ ANGLES = 0.1 + 2 * np.pi * np.arange(5) / 5
 LENGTHS = np.array([-1.1, 0.0, 0.9])
 
 
-def grouped(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> Identifiability:
+def group_parameters(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> Identifiability:
     """Base parameters of a serial or tree robot by the rules, no samples needed."""
     nothing = State(*(np.zeros((0, dynamics.motors)),) * 3)
     problem = TorqueProblem(dynamics, Run.of(nothing), drives=drives)
@@ -69,13 +69,13 @@ def null_space(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> FloatArray:
     columns = dynamics.columns(drives)
     place = {name: index for index, name in enumerate(columns)}
     spans: list[_Spans] = []
-    found = []
+    vectors = []
     for link in dynamics.links:
         before = _Spans.world(dynamics.gravity) if link.parent < 0 else spans[link.parent]
         spans.append(before.carried(link))
-        own = _own(before, link, with_rotor=Drive.ROTOR in drives)
-        back = moving(*_placed(link, 0.0))
-        for x in own.T:
+        hidden = _hidden(before, link, with_rotor=Drive.ROTOR in drives)
+        back = change_of_frame(*_pose(link, 0.0))
+        for x in hidden.T:
             vector = np.zeros(len(columns))
             first = place["XX", str(link.name)]
             vector[first : first + 10] = x[:10]
@@ -85,17 +85,17 @@ def null_space(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> FloatArray:
             if link.parent >= 0:
                 first = place["XX", str(dynamics.links[link.parent].name)]
                 vector[first : first + 10] -= back @ x[:10]
-            found.append(vector)
-    return np.array(found).T.reshape(len(columns), len(found))
+            vectors.append(vector)
+    return np.array(vectors).T.reshape(len(columns), len(vectors))
 
 
 def _check(dynamics: Tree) -> None:
     """The rules are about links that each have a joint and a motor of their own."""
-    coupled = getattr(dynamics, "coupling", None) is not None
-    if coupled or [link.joint for link in dynamics.links] != list(range(dynamics.motors)):
+    joints = [link.joint for link in dynamics.links]
+    if not dynamics.direct_drives or joints != list(range(dynamics.motors)):
         raise InputError(
-            "the grouping rules are for trees whose motors move a joint each",
-            remedy="Use --by qr or svd for loops and coupled drives",
+            "the closed-form rules are for trees whose motors move one joint each",
+            remedy="Analyse samples of loops and coupled drives, by QR or SVD",
         )
 
 
@@ -116,11 +116,11 @@ class _Spans:
         return _Spans(np.zeros((6, 0)), np.zeros((0, 6, 6)), places)
 
     def carried(self, link: Link) -> _Spans:
-        """Those of the link that stands on this one."""
+        """Those of a link whose parent this is."""
         screw = _screw(link)
         twists, products, places = [screw[:, None]], [np.outer(screw, screw)[None]], []
         for amount in _amounts(link):
-            carry = adjoint(*_placed(link, amount))
+            carry = adjoint(*_pose(link, amount))
             back = np.linalg.inv(carry)
             twists.append(back @ self.twists)
             products.append(back @ self.products @ back.T)
@@ -134,14 +134,14 @@ class _Spans:
         )
 
 
-def _own(before: _Spans, link: Link, *, with_rotor: bool) -> FloatArray:
+def _hidden(before: _Spans, link: Link, *, with_rotor: bool) -> FloatArray:
     """V_j: parameters of a link whose energy does not depend on its joint, (10 or 11, d)."""
     screw = _screw(link)
     spin = np.append(_kinetic(np.outer(screw, screw)[None])[0], 0.5)
     conditions = [spin[None]]
     energies, weights = [], []
     for amount in _amounts(link):
-        back = np.linalg.inv(adjoint(*_placed(link, amount)))
+        back = np.linalg.inv(adjoint(*_pose(link, amount)))
         energies.append(_kinetic(back @ before.products @ back.T))
         weights.append((_gravity_carried(link, amount) @ before.places).T)
         conditions.append(_padded(_kinetic(_mixed(back @ before.twists, screw))))
@@ -193,7 +193,7 @@ def _amounts(link: Link) -> FloatArray:
     return ANGLES if link.revolute else LENGTHS
 
 
-def _placed(link: Link, amount: float) -> tuple[FloatArray, FloatArray]:
+def _pose(link: Link, amount: float) -> tuple[FloatArray, FloatArray]:
     """Where a link's frame is in that of the link before, its joint at an amount."""
     total = link.offset + link.sign * amount
     rotation, position = link.rotation, link.position
@@ -215,7 +215,7 @@ def _screw(link: Link) -> FloatArray:
 
 def _gravity_carried(link: Link, amount: float) -> FloatArray:
     """(R'g, g.p, 1) one joint further, (5, 5)."""
-    rotation, position = _placed(link, amount)
+    rotation, position = _pose(link, amount)
     carry = np.eye(5)
     carry[:3, :3] = rotation.T
     carry[3, :3] = position
@@ -235,3 +235,7 @@ def _null(matrix: FloatArray) -> FloatArray:
     _, s, Vt = np.linalg.svd(matrix)
     rank = int(np.count_nonzero(s > ZERO * s[0]))
     return Vt[rank:].T
+
+
+#: The earlier name.
+grouped = group_parameters

@@ -1,4 +1,4 @@
-"""The motion of links outwards from the world, for all samples at once, and what it makes of them.
+"""The motion of links, carried outwards from the world for all samples at once, and their torques.
 
 With the velocity w, acceleration w', and acceleration a of the origin (less gravity), all in the
 link's frame, a link's force and moment are linear in its ten parameters [Gautier1991, eq. 3],
@@ -19,15 +19,15 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.inertia import PLACES
 
-#: Entries of a rotation within this of 0 or 1 are that, but for rounding.
+#: Entries of a rotation this close to 0 or 1 differ from it by rounding only.
 EXACT = 1e-15
 
 
 @dataclass(frozen=True)
 class Link:
-    """From the frame of the link before to the joint, the joint, and on to the link's own frame."""
+    """From the parent's frame to the joint, the joint, and on to the link's own frame."""
 
-    #: The link it stands on; -1 for the world.
+    #: Number of the parent link; -1 for the world.
     parent: int
     rotation: FloatArray
     position: FloatArray
@@ -44,7 +44,7 @@ class Link:
 
 
 #: Places of vectors: w (before w') and a, which every motion has; v and the world's axes, which
-#: energy and places need besides.
+#: energies and poses need besides.
 W, A, V, AXES = 0, 2, 3, slice(4, 7)
 FEW, MANY = 3, 7
 
@@ -52,19 +52,19 @@ FEW, MANY = 3, 7
 class LinkMotion:
     """A link's motion, and the screws of the joints that move it, as vectors in its own frame.
 
-    All of them, (vectors, 3, n), stand in one array, because all turn alike from link to link.
+    All of them, (vectors, 3, n), share one array, because all turn alike from link to link.
     """
 
     def __init__(
-        self, joints: int, n: int, acceleration: FloatArray, *, places: bool = False
+        self, joints: int, n: int, acceleration: FloatArray, *, poses: bool = False
     ) -> None:
-        """At rest, with room for some joints; with ``places``, also v, frame and origin."""
-        self._head = MANY if places else FEW
+        """At rest, with room for some joints; with ``poses``, also v, frame and origin."""
+        self._head = MANY if poses else FEW
         self._vectors = np.zeros((self._head + 2 * joints, 3, n))
         self._vectors[A] = acceleration[:, None]
         self._joints = 0
         self._origin = np.zeros((3, n))
-        if places:
+        if poses:
             self._vectors[AXES] = np.eye(3)[:, :, None]
         # Rows of moments by nine parameters and of forces by four, used anew for every link.
         self._moments = np.zeros((3, 9, n))

@@ -25,6 +25,7 @@ from theodolite.dynamics.drives import STRIBECK_SPEED, State
 from theodolite.dynamics.link_motion import Link
 from theodolite.dynamics.serial import GRAVITY
 from theodolite.dynamics.tree import Tree
+from theodolite.errors import InputError
 from theodolite.matrices import pseudo_inverse
 from theodolite.model.bodies import WORLD, Body
 from theodolite.model.chain import Chain
@@ -33,6 +34,8 @@ from theodolite.model.mechanism import NONE, Mechanism
 
 #: Seconds along the motion over which the change of the closures' derivative is taken.
 STEP = 1e-5
+#: Configurations that are tried for whether loops close.
+TRIED = 200
 
 
 class LoopDynamics(Tree):
@@ -52,35 +55,69 @@ class LoopDynamics(Tree):
             tuple(_links(mechanism)),
             [joint.name for joint in mechanism.active],
             len(mechanism.active) + len(mechanism.passive),
-            down if gravity is None else gravity,
+            down if gravity is None else np.asarray(gravity),
             stribeck_speed=stribeck_speed,
+            name=mechanism.name,
+        )
+
+    def position_range(self) -> tuple[FloatArray, FloatArray]:
+        """The largest box around the home assembly, within the limits, whose loops all close."""
+        mechanism = self.mechanism
+        lower, upper = self.motor_limits()
+        home = np.clip(mechanism.home[0], lower, upper)
+        # Corners first: where they close, what is between them usually does as well.
+        share = np.random.default_rng(0).uniform(-1, 1, (TRIED, len(home)))
+        share[: TRIED // 2] = np.sign(share[: TRIED // 2])
+        for part in np.linspace(1.0, 0.05, 20):
+            low, high = home + part * (lower - home), home + part * (upper - home)
+            tried = np.where(share < 0, home + share * (home - low), home + share * (high - home))
+            if mechanism.can_close(tried).all():
+                return low, high
+        raise InputError(
+            f"the loops of '{mechanism.name}' do not close around its home",
+            remedy="Narrow the limits of its joints",
         )
 
     def random_positions(self, count: int, rng: np.random.Generator) -> FloatArray:
         return self.mechanism.random_motors(count, rng)
 
-    def followed(self, state: State) -> tuple[State, FloatArray]:
-        """All joints from the measured ones, and how they follow, (n, joints, motors).
+    @property
+    def direct_drives(self) -> bool:
+        return False
+
+    def motor_limits(self) -> tuple[FloatArray, FloatArray]:
+        return np.asarray(self.mechanism.lower), np.asarray(self.mechanism.upper)
+
+    def assemble(self, state: State) -> State:
+        """The same state with the passive joints of the home assembly's branch behind the motors.
+
+        They are followed there from home, which takes long; nearby states may start from them.
+        """
+        if state.q.shape[1] > self.motors:
+            return state
+        return State(self.mechanism.assembled(state.q)[0], state.qd, state.qdd)
+
+    def joint_state(self, state: State) -> tuple[State, FloatArray]:
+        """All joints from the measured ones, and their derivative F, (n, joints, motors).
 
         Further columns of ``state.q`` are guesses of the passive joints; without them, the branch
         is that of the home assembly.
         """
         mechanism = self.mechanism
-        measured = state.q[:, : self.motors]
-        guess = state.q[:, self.motors :]
-        if not guess.shape[1]:
-            guess = mechanism.assembled(measured)[0][:, self.motors :]
+        assembled = self.assemble(state).q
+        measured, guess = assembled[:, : self.motors], assembled[:, self.motors :]
         passive, gap = mechanism.close(mechanism.values, measured, guess)
         mechanism.check_closed(gap)
         q = np.concatenate([measured, passive], axis=1)
-        follow = self._follow(q)
-        qd = np.einsum("nij,nj->ni", follow, state.qd)
+        F = self._joint_jacobian(q)
+        qd = np.einsum("nij,nj->ni", F, state.qd)
         # u'' = F q'' + F' q', with the change of F along the motion.
-        ahead, behind = (self._follow(q + way * STEP * qd) for way in (1.0, -1.0))
+        ahead, behind = (self._joint_jacobian(q + side * STEP * qd) for side in (1.0, -1.0))
         drift = np.einsum("nij,nj->ni", (ahead - behind) / (2 * STEP), state.qd)
-        return State(q, qd, np.einsum("nij,nj->ni", follow, state.qdd) + drift), follow
+        return State(q, qd, np.einsum("nij,nj->ni", F, state.qdd) + drift), F
 
-    def _follow(self, q: FloatArray) -> FloatArray:
+    def _joint_jacobian(self, q: FloatArray) -> FloatArray:
+        """F with u' = F q', from the closures at all joints q."""
         gap = self.mechanism.gap(self.mechanism.values, q, columns=NONE)
         passive = np.asarray(-pseudo_inverse(gap.by_passive) @ gap.by_active)
         motors = np.broadcast_to(np.eye(self.motors), (len(q), self.motors, self.motors))
@@ -92,10 +129,10 @@ class LoopDynamics(Tree):
         ``values`` are those of the links' parameters, without drives. Of redundant closures the
         smallest forces are given; the torques do not depend on that.
         """
-        whole, _ = self.followed(state)
+        joints, _ = self.joint_state(state)
         cut = Tree(self.links, [""] * self.joints, self.joints, self.gravity)
-        torques = np.tensordot(values, cut.regressor(whole, ()), axes=1).T
-        gap = self.mechanism.gap(self.mechanism.values, whole.q, columns=NONE)
+        torques = np.tensordot(values, cut.regressor(joints, ()), axes=1).T
+        gap = self.mechanism.gap(self.mechanism.values, joints.q, columns=NONE)
         forces = -np.einsum(
             "nrp,np->nr",
             pseudo_inverse(gap.by_passive.transpose(0, 2, 1)),
@@ -154,9 +191,9 @@ def _pieces(
             pieces[-1][1].append(element)
     basis = np.zeros((1, 1 + len(mechanism.active) + len(mechanism.passive)))
     basis[0, 0] = 1.0
-    found: list[tuple[Element | None, tuple[FloatArray, FloatArray]]] = []
+    transforms: list[tuple[Element | None, tuple[FloatArray, FloatArray]]] = []
     for moving, rest in pieces:
         chain = Chain(rest, parameters=len(mechanism.parameters), basis=basis.shape[1])
         motion = chain.motion(mechanism.values, basis)
-        found.append((moving, (motion.rotation[0], motion.position[0])))
-    return found
+        transforms.append((moving, (motion.rotation[0], motion.position[0])))
+    return transforms

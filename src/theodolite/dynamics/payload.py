@@ -13,12 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import Drive
-from theodolite.dynamics.filtering import Run, with_and_without
-from theodolite.dynamics.identify import FRICTION, IdentifiedDynamics, Way, identify_dynamics
-from theodolite.dynamics.inertia import INERTIAL, pseudo_inertia, taken_apart
-from theodolite.dynamics.serial import Dynamics
-from theodolite.dynamics.torque import LOAD
+from theodolite.dynamics.drives import FRICTION, Drive
+from theodolite.dynamics.estimators import Estimator
+from theodolite.dynamics.filtering import Cutoff, mark_loaded
+from theodolite.dynamics.identify import identify_dynamics
+from theodolite.dynamics.inertia import INERTIAL, PLACES, is_body, mass_properties
+from theodolite.dynamics.machine_dynamics import MachineDynamics, require_serial
+from theodolite.dynamics.preparation import Recorded, prepare_groups
+from theodolite.dynamics.result import IdentifiedDynamics
+from theodolite.dynamics.torque import PAYLOAD_SUFFIX
+from theodolite.dynamics.torque_checks import check_runs
 from theodolite.errors import InputError
 
 
@@ -39,68 +43,83 @@ class Payload:
     #: The ten parameters in the flange's frame, and their covariance.
     parameters: FloatArray
     covariance: FloatArray
-    found: IdentifiedDynamics
+    #: Robot and payload together.
+    result: IdentifiedDynamics
+    #: Warnings about the recordings, in words.
+    warnings: tuple[str, ...] = ()
 
     @property
-    def seen(self) -> bool:
-        """Is there a payload at all, beyond what noise makes of nothing?"""
-        return self.mass > self.found.statistics.quantile() * self.mass_error
+    def detected(self) -> bool:
+        """Is the mass larger than noise alone would make it?"""
+        return self.mass > self.result.statistics.quantile() * self.mass_error
+
+    @property
+    def good(self) -> bool:
+        """A payload was detected, and there are no warnings."""
+        return self.detected and not self.warnings
 
 
 def identify_payload(
-    dynamics: Dynamics,
-    without: Sequence[Run],
-    loaded: Sequence[Run],
+    dynamics: MachineDynamics,
+    without: Recorded,
+    loaded: Recorded,
     *,
     drives: Sequence[Drive] = FRICTION,
-    way: Way = Way.WEIGHTED,
+    estimator: Estimator = Estimator.WEIGHTED,
+    cutoff: float | Cutoff | None = None,
+    trim: bool = True,
 ) -> Payload:
-    """What the robot carried in the loaded runs and not in the others."""
-    runs = with_and_without(without, loaded)
-    found = identify_dynamics(dynamics, runs, drives=drives, way=way, payload=True)
-    known = found.identifiability
-    names = known.identifiable
-    missing = [f"{symbol}{LOAD}" for symbol in INERTIAL if f"{symbol}{LOAD}" not in names]
+    """What the robot carried in the loaded recordings and not in the others."""
+    serial = require_serial(dynamics, "a payload is identified on serial robots")
+    runs = mark_loaded(*prepare_groups([without, loaded], cutoff=cutoff, trim=trim))
+    result = identify_dynamics(serial, runs, drives=drives, estimator=estimator, payload=True)
+    names = result.identifiability.identifiable
+    wanted = [f"{symbol}{PAYLOAD_SUFFIX}" for symbol in INERTIAL]
+    missing = [name for name in wanted if name not in names]
     if missing:
         raise InputError(
             f"the runs do not determine {', '.join(missing)} of the payload",
             remedy="Record motions that turn the payload about every axis",
         )
-    places = [names.index(f"{symbol}{LOAD}") for symbol in INERTIAL]
-    to_flange = np.linalg.inv(dynamics.flange_to_link())
-    body = to_flange @ found.base_values[places]
-    covariance = found.statistics.covariance[np.ix_(places, places)]
+    places = [names.index(name) for name in wanted]
+    to_flange = np.linalg.inv(serial.flange_to_link())
+    parameters = to_flange @ result.base_values[places]
+    covariance = result.statistics.covariance[np.ix_(places, places)]
     covariance = to_flange @ covariance @ to_flange.T
     mass_error = float(np.sqrt(covariance[9, 9]))
-    if body[9] < -found.statistics.quantile() * mass_error:
+    if parameters[9] < -result.statistics.quantile() * mass_error:
         raise InputError(
-            f"the payload's mass comes out as {body[9]:.3g} kg",
-            remedy="Exchange the runs, if those with the payload were given first",
+            f"the payload's mass is {parameters[9]:.3g} kg",
+            remedy="Exchange the recordings if the one with the payload was given first",
         )
-    mass, centre, inertia = taken_apart(body)
-    slope = np.concatenate([np.eye(3), -centre[:, None]], axis=1) / mass
-    errors = np.sqrt(np.diag(slope @ covariance[6:, 6:] @ slope.T))
-    spread = _inertia_slopes(body)
-    inertia_errors = np.sqrt(np.einsum("ijk,kl,ijl->ij", spread, covariance, spread))
-    bodily = float(np.linalg.eigvalsh(np.array(pseudo_inertia(body)))[0]) > 0
+    mass, centre, inertia = mass_properties(parameters)
+    by_moments = np.concatenate([np.eye(3), -centre[:, None]], axis=1) / mass
+    by_parameters = _inertia_slopes(parameters)
+    inertia_variances = np.einsum("ijk,kl,ijl->ij", by_parameters, covariance, by_parameters)
     return Payload(
         mass,
         mass_error,
         centre,
-        errors,
+        np.sqrt(np.diag(by_moments @ covariance[6:, 6:] @ by_moments.T)),
         inertia,
-        inertia_errors,
-        bodily,
-        body,
+        np.sqrt(inertia_variances),
+        is_body(parameters),
+        parameters,
         covariance,
-        found,
+        result,
+        check_runs(serial, runs).warnings,
     )
 
 
-def _inertia_slopes(body: FloatArray) -> FloatArray:
+def _inertia_slopes(parameters: FloatArray) -> FloatArray:
     """Derivative of the inertia about the centre by the ten parameters, (3, 3, 10)."""
-    steps = 1e-6 * np.eye(10)
-    return np.stack(
-        [(taken_apart(body + step)[2] - taken_apart(body - step)[2]) / 2e-6 for step in steps],
-        axis=2,
-    )
+    c = parameters[6:9] / parameters[9]
+    slopes = np.zeros((3, 3, 10))
+    for column, (i, j) in enumerate(PLACES):
+        slopes[i, j, column] = slopes[j, i, column] = 1.0
+    # J - (MS'MS 1 - MS MS') / M, with MS = M c.
+    for axis in range(3):
+        unit = np.eye(3)[axis]
+        slopes[:, :, 6 + axis] = np.outer(unit, c) + np.outer(c, unit) - 2 * c[axis] * np.eye(3)
+    slopes[:, :, 9] = (c @ c) * np.eye(3) - np.outer(c, c)
+    return slopes

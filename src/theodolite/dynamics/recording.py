@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -10,16 +11,19 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
 
-#: A robot is under way from this part of its usual highest speed; slower, stiction rules.
-UNDER_WAY = 0.2
+#: A robot moves if its smoothed speed exceeds this part of its usual highest one. Slower than
+#: that, friction is dominated by stiction, which no term of the model describes.
+MOVING = 0.2
+#: Seconds over which the speed is smoothed, so that a jump of one encoder step is no movement.
+SMOOTHED = 0.5
 FEWEST_ROWS = 20
-#: A step in time is an interruption from this many times the usual one on, and from so many s on.
+#: A step in time is an interruption if it is this many times the usual one and this long, s.
 GAP, LONGEST_STEP = 5.0, 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What was recorded: rows of time, motors and torques, SI."""
+    """What was recorded: rows of time, motor positions and torques, SI."""
 
     times: FloatArray
     q: FloatArray
@@ -38,26 +42,30 @@ class Recording:
         if (steps <= 0).any():
             row = int(np.argmax(steps <= 0)) + 2
             raise InputError(
-                f"row {row}: the time does not go on", where=self.name, remedy="Sort the rows"
+                f"row {row}: the time does not increase", where=self.name, remedy="Sort the rows"
             )
 
     @property
     def rate(self) -> float:
-        """Samples per second, the usual ones."""
+        """Samples per second, by the median step."""
         return float(1.0 / np.median(np.diff(self.times)))
 
-    def part(self, start: float, stop: float) -> Recording:
-        """What lies between two times, seconds from the beginning."""
+    @property
+    def duration(self) -> float:
+        """Seconds from the first row to the last."""
+        return float(self.times[-1] - self.times[0])
+
+    def between(self, start: float, stop: float) -> Recording:
+        """The rows between two times, in seconds from the first row."""
         since = self.times - self.times[0]
         return self._rows(np.flatnonzero((since >= start) & (since <= stop)))
 
-    def moving(self) -> Recording:
-        """Without the rest before the first and after the last movement."""
+    def trim_rest(self) -> Recording:
+        """Without the rest before the first movement and after the last."""
         speed = np.abs(np.gradient(self.q, self.times, axis=0)).max(axis=1)
-        # Over half a second, so that a jump of one encoder step is no movement.
-        width = min(max(1, int(0.5 * self.rate)), len(speed))
+        width = min(max(1, int(SMOOTHED * self.rate)), len(speed))
         speed = np.convolve(speed, np.ones(width) / width, mode="same")
-        fast = np.flatnonzero(speed > UNDER_WAY * np.quantile(speed, 0.95))
+        fast = np.flatnonzero(speed > MOVING * np.quantile(speed, 0.95))
         if not len(fast):
             return self
         return self._rows(np.arange(fast[0], fast[-1] + 1))
@@ -68,36 +76,37 @@ class Recording:
         steps = np.diff(self.times)
         return np.flatnonzero(steps > max(GAP * float(np.median(steps)), LONGEST_STEP))
 
-    def between_gaps(self) -> list[Recording]:
-        """The pieces between interruptions that are long enough to be recordings."""
+    def split_at_gaps(self) -> list[Recording]:
+        """The parts between interruptions that are long enough to be recordings."""
         edges = [0, *(self.gaps + 1).tolist(), len(self.times)]
-        pieces = [np.arange(start, end) for start, end in pairwise(edges)]
-        return [self._rows(rows) for rows in pieces if len(rows) >= FEWEST_ROWS]
+        parts = [np.arange(start, end) for start, end in pairwise(edges)]
+        return [self._rows(rows) for rows in parts if len(rows) >= FEWEST_ROWS]
 
-    def even(self) -> Recording:
-        """The same at even times; jitter is undone by interpolation."""
+    @cached_property
+    def resampled(self) -> Recording:
+        """The same at even times: jitter is removed by interpolation."""
         from scipy.interpolate import CubicSpline
 
         times = np.arange(self.times[0], self.times[-1], 1.0 / self.rate)
 
-        def resampled(table: FloatArray) -> FloatArray:
+        def at_even_times(table: FloatArray) -> FloatArray:
             return np.asarray(CubicSpline(self.times, table)(times))
 
-        return Recording(
-            times,
-            resampled(self.q),
-            resampled(self.torques),
-            None if self.qd is None else resampled(self.qd),
-            None if self.qdd is None else resampled(self.qdd),
-            self.name,
+        return replace(
+            self,
+            times=times,
+            q=at_even_times(self.q),
+            torques=at_even_times(self.torques),
+            qd=None if self.qd is None else at_even_times(self.qd),
+            qdd=None if self.qdd is None else at_even_times(self.qdd),
         )
 
     def _rows(self, rows: IntArray) -> Recording:
-        return Recording(
-            self.times[rows],
-            self.q[rows],
-            self.torques[rows],
-            None if self.qd is None else self.qd[rows],
-            None if self.qdd is None else self.qdd[rows],
-            self.name,
+        return replace(
+            self,
+            times=self.times[rows],
+            q=self.q[rows],
+            torques=self.torques[rows],
+            qd=None if self.qd is None else self.qd[rows],
+            qdd=None if self.qdd is None else self.qdd[rows],
         )

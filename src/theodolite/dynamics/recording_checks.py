@@ -9,133 +9,133 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.recording import Recording
 
-#: A joint that moves less than this does not show its parameters (radians, metres).
-STILL = 1e-2
-#: Positions do not change by more than this from one row to the next (radians, metres).
-JUMP = 0.5
-#: A torque that changes by less than this part of the largest never changes.
-DEAD = 1e-9
-#: Part of the torque's energy near the highest frequency at which aliasing is likely.
-ALIASED = 0.05
-#: Part of the movement's energy that counts, the reserve that a low-pass needs above it, and the
-#: part of the sampling frequency that it may reach.
-KEPT, RESERVE, HIGHEST_PART = 0.999, 5.0, 0.2
-#: A recorded derivative may differ from the computed one by this factor before it is doubted.
-AGREES = 1.3
-#: And must be explained by it to this part, to say anything.
-EXPLAINED = 0.8
-#: Positions that range over more than this are hardly radians or metres.
-WIDE = 30.0
-#: A factor is taken for one of these if it is within a tenth.
-FACTORS = {180 / np.pi: "degrees", 1e3: "thousandths", 60 / (2 * np.pi): "turns per minute"}
+#: A position jumps if its speed exceeds the usual one and that of the rows beside it by this
+#: factor, and the step is this part of the joint's whole movement: no motor accelerates like that.
+JUMP_FACTOR, JUMP_PART = 5.0, 0.05
+#: No joint moves further than this between two rows, rad (or m); a whole turn, within half a
+#: radian, is an angle that wraps.
+HALF_TURN, NEAR_TURN = np.pi, 0.5
+#: A torque that changes by less than this part of the largest one never changes.
+CONSTANT = 1e-9
+#: Aliasing is likely if this part of a torque's power lies in the highest part of its band. White
+#: noise has four times as much there; a torque that is sampled fast enough, hardly any.
+ALIASED, HIGHEST_BAND = 0.05, 0.2
+#: The movement lies below the frequency that holds this part of the power of the speeds. The
+#: cut-off is RESERVE times higher, so that a low-pass of order four run both ways keeps amplitudes
+#: to 1e-5, and at most HIGHEST_PART of the sampling rate: then central differences of the movement
+#: are right to 1 %.
+MOVEMENT, RESERVE, HIGHEST_PART = 0.999, 5.0, 0.2
+#: A recorded derivative may differ from the computed one by this factor before it is doubted, if
+#: the computed one explains this part of its power.
+AGREES, EXPLAINED = 1.3, 0.8
+#: Factors of other units, recognised to a tenth.
+UNIT_FACTORS = {180 / np.pi: "degrees", 1e3: "thousandths", 60 / (2 * np.pi): "turns per minute"}
+RECOGNISED = 0.1
 
 
-def doubts_about(recording: Recording) -> list[str]:
-    """All of them."""
+def check_recording(recording: Recording) -> list[str]:
+    """Warnings about a recording, none where it looks right."""
     return [
-        *_still(recording),
         *_jumps(recording),
-        *_dead(recording),
-        *_slow(recording),
+        *_constant_torques(recording),
+        *_slow_sampling(recording),
         *_aliasing(recording),
-        *_units(recording),
+        *_derivatives(recording),
     ]
 
 
-def movement_below(recording: Recording) -> float:
+def highest_frequency(recording: Recording) -> float:
     """The frequency below which nearly all of the movement lies, Hz."""
-    even = recording.even()
+    even = recording.resampled
     speeds = np.gradient(even.q, axis=0)
-    # A window keeps what is cut off at both ends from looking fast.
+    # A window keeps the ends from looking like fast movements.
     speeds = (speeds - speeds.mean(axis=0)) * np.hanning(len(speeds))[:, None]
     power = (np.abs(np.fft.rfft(speeds, axis=0)) ** 2).sum(axis=1)
-    share = np.cumsum(power) / max(float(power.sum()), 1e-300)
+    if not power.any():
+        return 0.0
+    share = np.cumsum(power) / power.sum()
     frequencies = np.fft.rfftfreq(len(even.q), 1.0 / even.rate)
-    return float(frequencies[min(int(np.searchsorted(share, KEPT)), len(frequencies) - 1)])
+    return float(frequencies[min(int(np.searchsorted(share, MOVEMENT)), len(frequencies) - 1)])
 
 
-def _still(recording: Recording) -> Iterator[str]:
-    still = np.flatnonzero(np.ptp(recording.q, axis=0) < STILL)
-    if len(still):
-        names = ", ".join(f"joint {joint + 1}" for joint in still)
-        one = len(still) == 1
-        yield (
-            f"{names} hardly move{'s' if one else ''}: {'its' if one else 'their'} parameters "
-            f"cannot be seen. Move {'it' if one else 'them'}"
-        )
-
-
-def _slow(recording: Recording) -> Iterator[str]:
-    if np.ptp(recording.q, axis=0).max() < STILL:
-        return
-    inside = movement_below(recording)
-    if RESERVE * inside > HIGHEST_PART * recording.rate:
-        yield (
-            f"the movement reaches {inside:.2g} Hz, too much for {recording.rate:.3g} samples per "
-            f"second: aliasing is likely. Record faster, {RESERVE * inside / HIGHEST_PART:.0f} Hz "
-            "or more"
-        )
+def note_gaps(recording: Recording) -> list[str]:
+    """Interruptions, which are left out."""
+    steps = np.diff(recording.times)
+    since = recording.times - recording.times[0]
+    return [
+        f"the recording is interrupted for {steps[row]:.2f} s, {since[row]:.2f} s after its start; "
+        "the parts before and after are used separately"
+        for row in recording.gaps
+    ]
 
 
 def _jumps(recording: Recording) -> Iterator[str]:
     """Positions that change faster than any joint does."""
     steps = np.abs(np.diff(recording.q, axis=0))
-    for joint in np.flatnonzero((steps > JUMP).any(axis=0)):
-        row = int(np.argmax(steps[:, joint] > JUMP))
-        size = float(steps[row, joint])
-        turn = ": a whole turn" if abs(size - 2 * np.pi) < JUMP else ""
+    speeds = steps / np.diff(recording.times)[:, None]
+    beside = np.zeros_like(speeds)
+    beside[1:] = speeds[:-1]
+    beside[:-1] = np.maximum(beside[:-1], speeds[1:])
+    for joint, column in enumerate(steps.T):
+        moved = speeds[speeds[:, joint] > 0, joint]
+        # Most steps of a coarse encoder are zero; the others are no jumps.
+        usual = np.maximum(beside[:, joint], np.median(moved) if len(moved) else 0.0)
+        spikes = speeds[:, joint] > JUMP_FACTOR * usual
+        jumps = (spikes & (column > JUMP_PART * np.ptp(recording.q[:, joint]))) | (
+            column > HALF_TURN
+        )
+        if jumps.any():
+            row = int(np.argmax(jumps))
+            turn = ": a whole turn" if abs(column[row] - 2 * np.pi) < NEAR_TURN else ""
+            yield (
+                f"the position of joint {joint + 1} jumps by {column[row]:.2f} (rad or m), "
+                f"{recording.times[row] - recording.times[0]:.2f} s from the start{turn}. Unwrap "
+                "or remove it"
+            )
+
+
+def _constant_torques(recording: Recording) -> Iterator[str]:
+    spans = np.ptp(recording.torques, axis=0)
+    for joint in np.flatnonzero(spans <= CONSTANT * np.abs(recording.torques).max(initial=0.0)):
         yield (
-            f"the position of joint {joint + 1} jumps by {size:.2f} (rad or m), "
-            f"{recording.times[row] - recording.times[0]:.2f} s from the start{turn}. Unwrap or "
-            "remove it"
+            f"the torque of joint {joint + 1} never changes. Check that its column is the right "
+            "one and that its sensor works"
         )
 
 
-def _dead(recording: Recording) -> Iterator[str]:
-    spans = np.ptp(recording.torques, axis=0)
-    for joint in np.flatnonzero(spans <= DEAD * np.abs(recording.torques).max(initial=0.0)):
-        yield f"the torque of joint {joint + 1} never changes: its column is dead, or of another"
-
-
-def gap_notes(recording: Recording) -> list[str]:
-    """Interruptions, which are left out."""
-    steps = np.diff(recording.times)
-    since = recording.times - recording.times[0]
-    return [
-        f"the recording is interrupted for {steps[row]:.2f} s, {since[row]:.2f} s from its start; "
-        "the parts before and after are used by themselves"
-        for row in recording.gaps
-    ]
+def _slow_sampling(recording: Recording) -> Iterator[str]:
+    highest = highest_frequency(recording)
+    if RESERVE * highest > HIGHEST_PART * recording.rate:
+        yield (
+            f"the movement reaches {highest:.2g} Hz, too much for {recording.rate:.3g} samples per "
+            f"second: aliasing is likely. Record at {RESERVE * highest / HIGHEST_PART:.0f} Hz or "
+            "more"
+        )
 
 
 def _aliasing(recording: Recording) -> Iterator[str]:
     power = np.abs(np.fft.rfft(recording.torques - recording.torques.mean(axis=0), axis=0)) ** 2
-    high = power[int(0.8 * len(power)) :].sum(axis=0) / np.maximum(power.sum(axis=0), 1e-300)
-    for joint in np.flatnonzero(high > ALIASED):
+    whole = power.sum(axis=0)
+    high = power[int((1.0 - HIGHEST_BAND) * len(power)) :].sum(axis=0)
+    for joint in np.flatnonzero(high > ALIASED * whole):
         yield (
-            f"{100 * high[joint]:.0f} % of the torque of joint {joint + 1} lies near half the "
-            "sampling frequency: it is noise, or aliasing is likely. Record faster"
+            f"{100 * high[joint] / whole[joint]:.0f} % of the torque of joint {joint + 1} lies "
+            "near half the sampling frequency: it is noise, or aliasing is likely. Record faster"
         )
 
 
-def _units(recording: Recording) -> Iterator[str]:
-    wide = np.flatnonzero(np.ptp(recording.q, axis=0) > WIDE)
-    for joint in wide:
-        yield (
-            f"joint {joint + 1} ranges over {np.ptp(recording.q[:, joint]):.0f} rad: its positions "
-            "look like degrees. Name the column ..._deg"
-        )
+def _derivatives(recording: Recording) -> Iterator[str]:
+    """Recorded velocities and accelerations against those of the positions."""
     speeds = np.gradient(recording.q, recording.times, axis=0)
     if recording.qd is not None:
-        yield from _derivative("velocity", speeds, recording.qd)
+        yield from _compare("velocity", speeds, recording.qd)
         speeds = recording.qd
     if recording.qdd is not None:
         changes = np.gradient(speeds, recording.times, axis=0)
-        yield from _derivative("acceleration", changes, recording.qdd)
+        yield from _compare("acceleration", changes, recording.qdd)
 
 
-def _derivative(what: str, computed: FloatArray, recorded: FloatArray) -> Iterator[str]:
-    """Is a recorded derivative that of what was recorded?"""
+def _compare(what: str, computed: FloatArray, recorded: FloatArray) -> Iterator[str]:
     for joint, (ours, theirs) in enumerate(zip(computed.T, recorded.T, strict=True)):
         square, product = float(ours @ ours), float(ours @ theirs)
         if square == 0 or product == 0:
@@ -145,10 +145,16 @@ def _derivative(what: str, computed: FloatArray, recorded: FloatArray) -> Iterat
         if explained < EXPLAINED or 1 / AGREES < factor < AGREES:
             continue
         unit = next(
-            (name for size, name in FACTORS.items() if 0.9 < abs(factor) / size < 1.1), None
+            (
+                name
+                for size, name in UNIT_FACTORS.items()
+                if abs(abs(factor) / size - 1) < RECOGNISED
+            ),
+            None,
         )
         yield (
-            f"the {what} of joint {joint + 1} is {factor:.3g} times what its positions say"
-            + (", with the other sign" if factor < 0 else "")
+            f"the recorded {what} of joint {joint + 1} is {factor:.3g} times the one computed from "
+            "its positions"
+            + (", with the opposite sign" if factor < 0 else "")
             + (f": it looks like {unit}" if unit else "")
         )

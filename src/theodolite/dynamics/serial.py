@@ -12,7 +12,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import STRIBECK_SPEED, State
-from theodolite.dynamics.inertia import moving, solid
+from theodolite.dynamics.inertia import RigidBody, change_of_frame
 from theodolite.dynamics.link_motion import Link
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
@@ -20,6 +20,7 @@ from theodolite.model.chain import Chain
 from theodolite.model.elements import Element
 from theodolite.model.robot import Robot
 
+#: m/s2.
 GRAVITY = 9.81
 
 
@@ -33,23 +34,44 @@ class Dynamics(Tree):
         gravity: FloatArray | None = None,
         stribeck_speed: float = STRIBECK_SPEED,
     ) -> None:
-        """``gravity`` in the world; without it, the robot stands upright on its first axis."""
+        """``gravity`` in the world, m/s2; see `default_gravity`."""
+        if not isinstance(robot, Robot):
+            raise InputError(
+                f"'{robot.name}' is a mechanism with loops", remedy="Use build_dynamics"
+            )
         self.robot = robot
         links = tuple(_serial_links(robot))
-        if gravity is None:
-            gravity = -GRAVITY * links[0].rotation[:, links[0].axis]
+        gravity = default_gravity(robot) if gravity is None else np.asarray(gravity)
         names = [str(link.name) for link in links]
-        super().__init__(links, names, len(links), gravity, stribeck_speed=stribeck_speed)
+        super().__init__(
+            links, names, len(links), gravity, stribeck_speed=stribeck_speed, name=robot.name
+        )
         transmission = robot.transmission
         coupling = transmission.coa @ np.diag(transmission.gains) @ transmission.com
         #: Joints by motors; None where each motor moves its own joint one to one.
         self.coupling = None if np.array_equal(coupling, np.eye(len(links))) else coupling
 
-    def followed(self, state: State) -> tuple[State, FloatArray | None]:
+    @property
+    def direct_drives(self) -> bool:
+        return self.coupling is None
+
+    def joint_state(self, state: State) -> tuple[State, FloatArray | None]:
         if self.coupling is None:
             return state, None
         joints = State(*(part @ self.coupling.T for part in (state.q, state.qd, state.qdd)))
         return joints, np.broadcast_to(self.coupling, (len(state), *self.coupling.shape))
+
+    def motor_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Bounds of each motor that keep all joints within their limits."""
+        lower, upper = np.asarray(self.robot.lower), np.asarray(self.robot.upper)
+        if self.coupling is None:
+            return lower, upper
+        half = (upper - lower) / 2
+        middle = np.linalg.solve(self.coupling, (upper + lower) / 2)
+        # The corners of a box about the middle reach |F| h at the joints.
+        wanted = np.abs(np.linalg.inv(self.coupling) @ half)
+        reach = wanted * float((half / (np.abs(self.coupling) @ wanted)).min())
+        return middle - reach, middle + reach
 
     def random_positions(self, count: int, rng: np.random.Generator) -> FloatArray:
         positions = super().random_positions(count, rng)
@@ -59,14 +81,26 @@ class Dynamics(Tree):
 
     def flange_to_link(self) -> FloatArray:
         """How ten parameters in the flange's frame become those in the last link's, (10, 10)."""
-        last = self.robot.joint_rows[-1]
-        rows = range(last + 1, len(self.robot.frames))
-        elements = [element for row in rows for element in self.robot.elements(row)]
-        return moving(*_transform(self.robot, elements))
+        rows = range(self.robot.joint_rows[-1] + 1, len(self.robot.frames))
+        return change_of_frame(*_rows_transform(self.robot, rows))
 
-    def payload(self, mass: float, centre: FloatArray, inertia: FloatArray) -> FloatArray:
-        """Ten parameters in the last link's frame of a solid given in the flange's."""
-        return self.flange_to_link() @ solid(mass, centre, inertia)
+    def payload_parameters(self, body: RigidBody) -> FloatArray:
+        """Ten parameters, in the last link's frame, of a body given in the flange's frame."""
+        return self.flange_to_link() @ body.parameters
+
+
+def default_gravity(robot: Robot) -> FloatArray:
+    """Gravity in the world where nobody says otherwise, m/s2.
+
+    A table of axes stands upright on its first axis, wherever its base was placed. Pose rows, as a
+    URDF gives them, stand in a world with z upwards, turned by the row that places the base.
+    """
+    first = robot.joint_rows[0]
+    if robot.frames[first].convention.has_nominal:
+        rotation, _ = _rows_transform(robot, range(first))
+        return 0.0 - GRAVITY * rotation[:, 2]
+    link = next(_serial_links(robot))
+    return 0.0 - GRAVITY * link.rotation[:, link.axis]
 
 
 def _serial_links(robot: Robot) -> Iterator[Link]:
@@ -95,10 +129,15 @@ def _serial_links(robot: Robot) -> Iterator[Link]:
 
 
 def _after(robot: Robot, row: int) -> tuple[FloatArray, FloatArray]:
-    """What stands in a row after its joint: the way to the link's own frame."""
+    """What follows the joint in its row: from the joint to the link's own frame."""
     elements = robot.elements(row)
     place = next(index for index, element in enumerate(elements) if element.varies)
     return _transform(robot, elements[place + 1 :])
+
+
+def _rows_transform(robot: Robot, rows: range) -> tuple[FloatArray, FloatArray]:
+    """Orientation and position of whole rows without joints."""
+    return _transform(robot, [element for row in rows for element in robot.elements(row)])
 
 
 def _transform(robot: Robot, elements: list[Element]) -> tuple[FloatArray, FloatArray]:
@@ -109,7 +148,7 @@ def _transform(robot: Robot, elements: list[Element]) -> tuple[FloatArray, Float
 
 
 def _sign(robot: Robot, row: int) -> float:
-    """Does the element turn with its joint, or against it?"""
+    """1 where the element turns with its joint, -1 where it turns against it."""
     element = next(element for element in robot.elements(row) if element.varies)
     joint = robot.joint_rows.index(row)
     for term in element.terms:

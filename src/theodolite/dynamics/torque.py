@@ -12,10 +12,10 @@ from copy import copy
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import Drive, State
+from theodolite.dynamics.drives import ROTORS, Drive, State
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.inertia import INERTIAL
-from theodolite.dynamics.tree import ROTORS, Tree
+from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import slices
@@ -30,21 +30,23 @@ UNITS = {
     "k": Unit.STIFFNESS,
 }
 #: Ranges of random samples: rad or m per second, and per second squared.
-RANDOM = (2.0, 5.0)
-#: Samples per block: the regressor of a six-axis arm is filled fastest with so many.
+RANDOM_RANGES = (2.0, 5.0)
+#: Samples per block: the regressor of a six-axis arm is filled fastest with this many.
 SAMPLES = 4096
+#: Numbers of a regressor that are stored rather than computed again for every pass: 32 MB.
+STORED = 4_000_000
 #: Suffix of the parameters of a payload.
-LOAD = "L"
+PAYLOAD_SUFFIX = "L"
 
 
 def random_state(dynamics: Tree, count: int, rng: np.random.Generator) -> State:
     """Random positions, velocities and accelerations."""
     shape = (count, dynamics.motors)
-    speeds = (rng.uniform(-limit, limit, shape) for limit in RANDOM)
+    speeds = (rng.uniform(-limit, limit, shape) for limit in RANDOM_RANGES)
     return State(dynamics.random_positions(count, rng), *speeds)
 
 
-class LinearModel:
+class RegressorProblem:
     """What torques, energy and power have in common: columns, and runs to take them from."""
 
     warm_start = None
@@ -64,26 +66,37 @@ class LinearModel:
         for run in self.runs:
             if run.torques.shape != run.state.qd.shape or run.torques.shape[1] != dynamics.motors:
                 raise InputError(
-                    f"there are torques of the shape {run.torques.shape} for velocities of "
+                    f"torques of the shape {run.torques.shape} do not fit velocities of "
                     f"{run.state.qd.shape} and {dynamics.motors} motors",
                     where=run.name,
                 )
-        columns = dynamics.columns(drives)
+        self.symbols = dynamics.columns(drives)
         if payload:
-            columns += [(symbol, LOAD) for symbol in INERTIAL]
-        names = [symbol + suffix for symbol, suffix in columns]
+            self.symbols += [(symbol, PAYLOAD_SUFFIX) for symbol in INERTIAL]
+        names = [symbol + suffix for symbol, suffix in self.symbols]
         unknown = sorted(set(only or ()) - set(names))
         if unknown:
             raise InputError(f"there is no parameter {', '.join(unknown)}", allowed=names)
         #: Indices of the columns that are used; None where all are.
-        self._used = None if only is None else [names.index(name) for name in only]
-        used = range(len(names)) if self._used is None else self._used
+        self._selected = None if only is None else [names.index(name) for name in only]
+        if self._selected is not None:
+            self.symbols = [self.symbols[index] for index in self._selected]
         self.parameters = tuple(
-            Parameter(names[column], 0.0, UNITS[columns[column][0]], Group.ARM, place, place)
-            for place, column in enumerate(used)
+            Parameter(symbol + suffix, 0.0, UNITS[symbol], Group.ARM, place, place)
+            for place, (symbol, suffix) in enumerate(self.symbols)
         )
-        # The order of the columns is the order of choice: regrouped are those of further links.
+        # The order of the columns is the order of choice: those of further links are regrouped.
         self.priorities = tuple(range(len(self.parameters), 0, -1))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the parameters, in the order of the columns."""
+        return [parameter.name for parameter in self.parameters]
+
+    @property
+    def rows(self) -> int:
+        """Samples of all runs that remain after decimation."""
+        return sum(run.rows for run in self.runs)
 
     def structure(self, values: FloatArray) -> Iterator[FloatArray] | None:
         return None
@@ -91,25 +104,25 @@ class LinearModel:
     def regressor(self, run: Run, rows: slice, *, out: FloatArray | None = None) -> FloatArray:
         """Columns of the torques at some samples of a run, (columns, motors, n)."""
         table = self.dynamics.regressor(run.state[rows], self.drives, out=out)
-        return self.chosen(table, loaded=run.loaded)
+        return self.select(table, loaded=run.loaded)
 
-    def chosen(self, table: FloatArray, *, loaded: bool) -> FloatArray:
+    def select(self, table: FloatArray, *, loaded: bool) -> FloatArray:
         """The columns that are used, of all (columns, ...), with those of a payload."""
         if self.payload:
             # A payload is fixed to the last link: its columns are the last link's, or nothing.
             columns = self.dynamics.columns(self.drives)
             first = max(place for place, (symbol, _) in enumerate(columns) if symbol == INERTIAL[0])
             table = np.concatenate([table, table[first : first + len(INERTIAL)] * float(loaded)])
-        return table if self._used is None else table[self._used]
+        return table if self._selected is None else table[self._selected]
 
-    def pieces(self) -> Iterator[tuple[Run, slice]]:
-        """Runs in pieces of remaining samples, each from a bounded number of recorded ones."""
+    def row_blocks(self) -> Iterator[tuple[Run, slice]]:
+        """Runs in blocks of remaining samples, each from a bounded number of recorded ones."""
         for run in self.runs:
-            for rows in slices(run.rows, max(1, SAMPLES // run.thinning.every)):
+            for rows in slices(run.rows, max(1, SAMPLES // run.decimation.factor)):
                 yield run, rows
 
 
-class TorqueProblem(LinearModel):
+class TorqueProblem(RegressorProblem):
     """Measured torques against the torque regressor d."""
 
     def __init__(
@@ -125,44 +138,66 @@ class TorqueProblem(LinearModel):
         """``whitening`` (motors, motors) makes the torques' noise white; by default, none."""
         super().__init__(dynamics, runs, drives=drives, payload=payload, only=only)
         self.whitening = whitening
+        self._stored: list[FloatArray] | None = None
 
     def weighted(self, whitening: FloatArray) -> TorqueProblem:
-        """The same with other weights."""
+        """The same problem with other weights."""
         changed = copy(self)
         changed.whitening = whitening
         return changed
 
-    def blocks(self, values: FloatArray) -> Iterator[Block]:
-        """Blocks that hold until the next one is asked for: all use the same memory."""
+    def stored(self) -> TorqueProblem:
+        """The same with its regressor in memory for further passes, where it is small enough."""
+        if self.rows * self.dynamics.motors * len(self.parameters) > STORED:
+            return self
+        changed = copy(self)
+        changed._stored = list(self.tables())
+        return changed
+
+    def tables(self) -> Iterator[FloatArray]:
+        """Regressor and, last, -torque after the low-pass, (columns + 1, motors, n), to be read."""
+        if self._stored is not None:
+            yield from self._stored
+            return
+        for run, rows in self.row_blocks():
+            yield run.decimation.apply(self._table(run, run.decimation.input_rows(rows)))
+
+    def _table(self, run: Run, rows: slice) -> FloatArray:
+        """Regressor and -torque at some samples, in memory of their own."""
         size = len(self.dynamics.columns(self.drives))
-        simple = len(self.parameters) == size and self._used is None
-        memory = np.zeros((size + 1, self.dynamics.motors, 0))
-        for run, rows in self.pieces():
-            source = run.thinning.source(rows)
-            n = source.stop - source.start
-            if memory.shape[2] != n:
-                memory = np.zeros((size + 1, self.dynamics.motors, n))
-            table = self.regressor(run, source, out=memory[:size])
-            columns = memory if simple else np.concatenate([table, memory[:1]])
-            columns[-1] = -run.torques[source].T
-            if values.any():
-                columns[-1] += np.tensordot(values, table, axes=1)
-            columns = run.thinning.thinned(columns)
+        table = np.zeros((size + 1, self.dynamics.motors, rows.stop - rows.start))
+        columns = self.regressor(run, rows, out=table[:size])
+        if self.payload or self._selected is not None:
+            # Other columns than those that were filled in place.
+            table = np.concatenate([columns, table[:1]])
+        table[-1] = -run.torques[rows].T
+        return table
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        """Residual and Jacobian; every block has memory of its own."""
+        for table in self.tables():
             if self.whitening is not None:
-                columns = np.matmul(self.whitening, columns)
+                columns = np.matmul(self.whitening, table)
+            else:
+                columns = table if self._stored is None else table.copy()
+            if values.any():
+                columns[-1] += np.tensordot(values, columns[:-1], axes=1)
             yield Block(columns.reshape(len(columns), -1), self.dynamics.motors)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
-        return {"torque": np.linalg.norm(self.predicted(values) - self.measured(), axis=1)}
+        return {"torque": np.linalg.norm(self.predict(values) - self.measured(), axis=1)}
 
     def measured(self) -> FloatArray:
         """Torques after the low-pass, (rows of all runs, motors)."""
         return np.concatenate([run.measured() for run in self.runs])
 
-    def predicted(self, values: FloatArray) -> FloatArray:
-        """Torques of given parameters after the same low-pass."""
+    def predict(self, values: FloatArray) -> FloatArray:
+        """Torques of given parameters after the same low-pass, (rows of all runs, motors)."""
+        if self._stored is not None:
+            parts = [np.tensordot(values, table[:-1], axes=1).T for table in self._stored]
+            return np.concatenate(parts)
         parts = []
-        for run, rows in self.pieces():
-            torques = np.tensordot(values, self.regressor(run, run.thinning.source(rows)), axes=1)
-            parts.append(run.thinning.thinned(torques).T)
+        for run, rows in self.row_blocks():
+            table = self.regressor(run, run.decimation.input_rows(rows))
+            parts.append(run.decimation.apply(np.tensordot(values, table, axes=1)).T)
         return np.concatenate(parts)

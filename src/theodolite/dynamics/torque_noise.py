@@ -21,7 +21,8 @@ MAD_TO_SIGMA = 1.4826
 WINDOW = 5.0
 #: Samples further off than this, in standard deviations, are outliers.
 OUTLIER = 3.0
-#: No joint is better than this, N m: exact data would have no weight at all.
+#: No joint counts as better than this, N m, which no sensor resolves: the weight of exact data
+#: would be infinite.
 LEAST = 1e-9
 
 
@@ -36,27 +37,6 @@ class TorqueNoise:
     #: Correlations between joints, (motors, motors); the identity where they are neglected.
     correlations: FloatArray
 
-    @staticmethod
-    def of(
-        residuals: FloatArray, taken: float = 0.0, *, between_joints: bool, robust: bool = False
-    ) -> TorqueNoise:
-        """From residuals (n, motors); ``taken`` parameters per joint were fitted to them.
-
-        With ``robust``, from ordinary samples only.
-        """
-        if robust:
-            usual = MAD_TO_SIGMA * np.median(np.abs(residuals), axis=0)
-            sizes = np.sqrt(((residuals / np.maximum(usual, LEAST)) ** 2).mean(axis=1))
-            residuals = residuals[sizes < OUTLIER]
-        sigmas = np.sqrt((residuals**2).sum(axis=0) / max(len(residuals) - taken, 1.0))
-        sigmas = np.maximum(sigmas, LEAST)
-        correlations = np.eye(len(sigmas))
-        if between_joints and len(sigmas) > 1:
-            scaled = residuals / np.sqrt(np.maximum((residuals**2).mean(axis=0), LEAST**2))
-            correlations = scaled.T @ scaled / len(scaled)
-        factors = np.array([correlation_factor(column) for column in residuals.T])
-        return TorqueNoise(sigmas, factors, correlations)
-
     @property
     def long_run(self) -> FloatArray:
         """Deviations that count for a mean over time, N m."""
@@ -64,8 +44,33 @@ class TorqueNoise:
 
     @property
     def whitening(self) -> FloatArray:
-        """What makes the residuals of one sample white, (motors, motors)."""
+        """The matrix that makes the residuals of one sample white, (motors, motors)."""
         return np.linalg.inv(np.linalg.cholesky(self.correlations)) / self.long_run
+
+
+def estimate_noise(
+    residuals: FloatArray,
+    fitted: float = 0.0,
+    *,
+    between_joints: bool = False,
+    robust: bool = False,
+) -> TorqueNoise:
+    """Noise from residuals (n, motors), to each joint of which ``fitted`` parameters were fitted.
+
+    With ``between_joints``, also the correlations of joints; with ``robust``, without outliers.
+    """
+    if robust:
+        usual = MAD_TO_SIGMA * np.median(np.abs(residuals), axis=0)
+        sizes = np.sqrt(((residuals / np.maximum(usual, LEAST)) ** 2).mean(axis=1))
+        residuals = residuals[sizes < OUTLIER]
+    sigmas = np.sqrt((residuals**2).sum(axis=0) / max(len(residuals) - fitted, 1.0))
+    sigmas = np.maximum(sigmas, LEAST)
+    correlations = np.eye(len(sigmas))
+    if between_joints and len(sigmas) > 1:
+        scaled = residuals / np.sqrt(np.maximum((residuals**2).mean(axis=0), LEAST**2))
+        correlations = scaled.T @ scaled / len(scaled)
+    factors = np.array([correlation_factor(column) for column in residuals.T])
+    return TorqueNoise(sigmas, factors, correlations)
 
 
 def correlation_factor(series: FloatArray) -> float:

@@ -1,8 +1,8 @@
-"""Torques and energy of links that stand on each other, linear in their parameters.
+"""Torques and energy of a tree of links, linear in the parameters of links and drives.
 
 Motors move joints, perhaps several each (coupled drives) or through loops: the joints follow,
 ``u' = F q'``, and the motors' torques are ``F'`` times those of the joints, because neither gears
-nor closures take or give any power. What a drive adds stands on its own motor.
+nor closures take or give any power. A drive's own terms act on its motor alone.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import (
+    ROTORS,
     STRIBECK_SPEED,
     Drive,
     State,
@@ -23,14 +24,16 @@ from theodolite.dynamics.drives import (
 )
 from theodolite.dynamics.inertia import INERTIAL
 from theodolite.dynamics.link_motion import Link, LinkMotion
+from theodolite.errors import InputError
 
-ROTORS = (Drive.ROTOR,)
+#: Stronger gravity, m/s2, and faster Stribeck speeds, rad/s, are in another unit.
+STRONGEST_GRAVITY, FASTEST_STRIBECK = 1e3, 1e3
 #: Decimals of metres and rotations to which frames are the same.
 FRAME_DIGITS = 6
 
 
 class Tree:
-    """The regressors of links that stand on each other, for all samples at once."""
+    """The regressors of a tree of links, for all samples at once."""
 
     def __init__(
         self,
@@ -40,8 +43,19 @@ class Tree:
         gravity: FloatArray,
         *,
         stribeck_speed: float = STRIBECK_SPEED,
+        name: str = "tree",
     ) -> None:
         """``motors`` are the suffixes of drive parameters; ``joints`` counts what moves links."""
+        if gravity.shape != (3,) or not np.abs(gravity).max() < STRONGEST_GRAVITY:
+            raise InputError(
+                f"a gravity of {gravity.tolist()}",
+                allowed="three numbers in m/s2, as in 0,0,-9.81",
+            )
+        if not 0 < stribeck_speed < FASTEST_STRIBECK:
+            raise InputError(
+                f"a Stribeck speed of {stribeck_speed:g}", allowed="more than 0 rad/s or m/s"
+            )
+        self.name = name
         self.links = tuple(links)
         self.motor_names = tuple(motors)
         self.joints = joints
@@ -56,8 +70,8 @@ class Tree:
     def _order(self) -> list[tuple[int | None, int | None]]:
         """Links (by number) with their ten columns and motors with those of their drives, in order.
 
-        A motor stands behind the first link of its joint; those that move no link, as ones that
-        change the length of a rod, come last.
+        A motor comes after the first link of its joint; motors that move no link, such as those
+        that change the length of a rod, come last.
         """
         order: list[tuple[int | None, int | None]] = []
         waiting = list(range(self.motors))
@@ -83,7 +97,7 @@ class Tree:
 
     @cached_property
     def frames(self) -> str:
-        """A short name of where all links are: parameters mean the same only in the same frames."""
+        """A hash of all links' frames: parameters mean the same only in the same frames."""
         content = sha256()
         for link in self.links:
             numbers = np.concatenate(
@@ -97,24 +111,41 @@ class Tree:
 
     def columns(self, drives: Sequence[Drive] = ROTORS) -> list[tuple[str, str]]:
         """Symbol and suffix of every column: ``XX 1 ... M 1, Ia 1, XX 2 ...``."""
-        found: list[tuple[str, str]] = []
+        columns: list[tuple[str, str]] = []
         for link, motor in self._order:
             if link is not None:
-                found += [(symbol, str(self.links[link].name)) for symbol in INERTIAL]
+                columns += [(symbol, str(self.links[link].name)) for symbol in INERTIAL]
             if motor is not None:
-                found += [(drive.value, self.motor_names[motor]) for drive in drives]
-        return found
+                columns += [(drive.value, self.motor_names[motor]) for drive in drives]
+        return columns
 
     def names(self, drives: Sequence[Drive] = ROTORS) -> list[str]:
         """Names of all columns."""
         return [symbol + suffix for symbol, suffix in self.columns(drives)]
 
-    def followed(self, state: State) -> tuple[State, FloatArray | None]:
-        """The joints' state from the motors', and how they follow, (n, joints, motors) or less.
+    @property
+    def direct_drives(self) -> bool:
+        """Does every motor move one joint of its own?"""
+        return True
+
+    def joint_state(self, state: State) -> tuple[State, FloatArray | None]:
+        """The joints' state from the motors', and their derivative F, (n, joints, motors).
 
         None where the joints are the motors.
         """
         return state, None
+
+    def assemble(self, state: State) -> State:
+        """The same state, prepared so that nearby ones find their joints quickly."""
+        return state
+
+    def motor_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest position of each motor; half a turn where nothing else is known."""
+        return np.full(self.motors, -np.pi), np.full(self.motors, np.pi)
+
+    def position_range(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest positions between which the motors may move independently."""
+        return self.motor_limits()
 
     def random_positions(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Motor positions to take samples at, (count, motors)."""
@@ -127,25 +158,25 @@ class Tree:
 
         ``out`` may hold an earlier one of the same columns; zeros that never change are left alone.
         """
-        whole, follow = self.followed(state)
+        joints, F = self.joint_state(state)
         shape = (len(self.columns(drives)), self.motors, len(state))
         table = np.zeros(shape) if out is None else out
         links, motors = self._places(drives)
-        for number, (_, motion, path) in enumerate(self._motions(whole, -self.gravity)):
+        for number, (_, motion, path) in enumerate(self._motions(joints, -self.gravity)):
             if number not in links:
                 continue
             part = table[links[number] : links[number] + len(INERTIAL)]
-            if follow is None and path == list(range(len(path))):
+            if F is None and path == list(range(len(path))):
                 motion.torques(part[:, : len(path)])
             else:
-                self._spread(motion, path, follow, part)
+                self._project(motion, path, F, part)
         for motor, first in motors.items():
             for place, drive in enumerate(drives, start=first):
                 table[place, motor] = drive_torque(drive, state, motor, self.stribeck_speed)
         return table
 
-    def _spread(
-        self, motion: LinkMotion, path: list[int], follow: FloatArray | None, part: FloatArray
+    def _project(
+        self, motion: LinkMotion, path: list[int], F: FloatArray | None, part: FloatArray
     ) -> None:
         """Columns of a body whose path is not simply the first joints, or whose joints follow."""
         own = np.zeros((10, len(path), part.shape[2]))
@@ -154,14 +185,14 @@ class Tree:
         # A joint may move several links of a path, each with its own screw.
         for place, joint in enumerate(path):
             torques[:, joint] += own[:, place]
-        part[:] = torques if follow is None else np.einsum("cjn,njm->cmn", torques, follow)
+        part[:] = torques if F is None else np.einsum("cjn,njm->cmn", torques, F)
 
     def energy(self, state: State, drives: Sequence[Drive] = ROTORS) -> FloatArray:
         """The row h of the total energy, (columns, n); friction does not store any."""
         table = np.zeros((len(self.columns(drives)), len(state)))
-        whole, _ = self.followed(state)
+        joints, _ = self.joint_state(state)
         links, motors = self._places(drives)
-        for number, (_, motion, _) in enumerate(self._motions(whole)):
+        for number, (_, motion, _) in enumerate(self._motions(joints)):
             if number in links:
                 motion.energy(self.gravity, table[links[number] : links[number] + len(INERTIAL)])
         for motor, first in motors.items():
@@ -172,25 +203,26 @@ class Tree:
         return table
 
     def origins(self, state: State) -> list[FloatArray]:
-        """Where the links' frames are in the world, (n, 3) each."""
-        whole, _ = self.followed(state)
-        return [motion.origin.T.copy() for _, motion, _ in self._motions(whole)]
+        """Origins of the links' frames in the world, (n, 3) each."""
+        joints, _ = self.joint_state(state)
+        return [motion.origin.T.copy() for _, motion, _ in self._motions(joints)]
 
     def _motions(
         self, state: State, acceleration: FloatArray | None = None
     ) -> Iterator[tuple[Link, LinkMotion, list[int]]]:
         """Each link's motion, and the joints that move it, from the world outwards.
 
-        Without an acceleration of the world, with places and velocities instead.
+        With the acceleration of the world for torques; without it, with poses and velocities for
+        energies.
         """
         branched = {
             link.parent for number, link in enumerate(self.links) if link.parent < number - 1
         }
-        kept: dict[int, tuple[LinkMotion, list[int]]] = {}
+        saved: dict[int, tuple[LinkMotion, list[int]]] = {}
 
         def at_rest() -> LinkMotion:
             start = np.zeros(3) if acceleration is None else acceleration
-            return LinkMotion(len(self.links), len(state), start, places=acceleration is None)
+            return LinkMotion(len(self.links), len(state), start, poses=acceleration is None)
 
         last, motion, path = -1, at_rest(), list[int]()
         for number, link in enumerate(self.links):
@@ -198,11 +230,11 @@ class Tree:
                 if link.parent == -1:
                     motion, path = at_rest(), []
                 else:
-                    before, way = kept[link.parent]
-                    motion, path = before.copy(), list(way)
+                    parent, parent_path = saved[link.parent]
+                    motion, path = parent.copy(), list(parent_path)
             motion.advance(link, *(part[:, link.joint] for part in (state.q, state.qd, state.qdd)))
             path = [*path, link.joint]
             if number in branched:
-                kept[number] = (motion.copy(), path)
+                saved[number] = (motion.copy(), path)
             last = number
             yield link, motion, path

@@ -2,75 +2,182 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from json import JSONDecodeError, dumps, loads
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from theodolite.dynamics.constants import describe_relations
 from theodolite.dynamics.drives import Drive
-from theodolite.dynamics.tree import Tree
+from theodolite.dynamics.judge import Judgement
+from theodolite.dynamics.parameters import DynamicParameters
+from theodolite.dynamics.prediction import Prediction
+from theodolite.dynamics.result import IdentifiedDynamics
 from theodolite.errors import InputError
+from theodolite.io.provenance import provenance
+from theodolite.io.urdf_inertia import read_urdf_parameters
 from theodolite.io.writing import read_text, write_text
 
 FORMAT = "theodolite dynamics 1"
+#: Robot descriptions that may serve as a prior.
+URDF_SUFFIXES = (".urdf", ".xml")
 
 
-@dataclass(frozen=True)
-class DynamicsFile:
-    """What such a file says."""
-
-    path: str
-    robot: str
-    #: Of the links: parameters mean the same only in the same frames.
-    frames: str
-    values: dict[str, float]
-    drives: tuple[Drive, ...]
-    stribeck_speed: float
-    #: m/s2 in the world, and the cut-off of the fit, Hz.
-    gravity: tuple[float, float, float]
-    cutoff: float
-
-    def check(self, dynamics: Tree, robot: str) -> None:
-        """Refuse parameters of another robot, or of the same in other frames."""
-        if self.frames != dynamics.frames:
-            raise InputError(
-                f"was identified for '{self.robot}', whose frames are not those of '{robot}'",
-                where=self.path,
-                remedy="Give the robot file that it was identified with",
-            )
-        missing = [name for name in dynamics.names(self.drives) if name not in self.values]
-        if missing:
-            raise InputError(f"lacks {', '.join(missing[:5])}", where=self.path)
+def write_dynamics(
+    path: Path | str,
+    result: IdentifiedDynamics,
+    judgement: Judgement,
+    *,
+    inputs: Sequence[Path] = (),
+    force: bool = False,
+) -> None:
+    """Write identified dynamics; ``inputs`` are further files that they came from."""
+    write_content(path, dynamics_content(result, judgement, inputs=inputs), force=force)
 
 
-def write_dynamics(path: Path, content: dict[str, Any], *, force: bool = False) -> None:
-    """Write what ``dynamics identify`` found."""
-    write_text(path, dumps({"format": FORMAT, **content}, indent=2) + "\n", force=force)
+def write_content(path: Path | str, content: dict[str, Any], *, force: bool = False) -> None:
+    """Write what `dynamics_content` gave, with null for what JSON cannot say."""
+    finite = loads(dumps(content), parse_constant=lambda constant: None)
+    text = dumps({"format": FORMAT, **finite}, indent=2, allow_nan=False)
+    write_text(Path(path), text + "\n", force=force)
 
 
-def read_dynamics(path: Path) -> DynamicsFile:
-    """Read it again."""
+def dynamics_content(
+    result: IdentifiedDynamics, judgement: Judgement, *, inputs: Sequence[Path] = ()
+) -> dict[str, Any]:
+    """Identified dynamics as data: enough to predict torques with them again."""
+    identifiability, run = result.identifiability, result.problem.runs[0]
+    parameters = result.parameters
+    return {
+        "robot": parameters.robot,
+        "frames": parameters.frames,
+        "estimator": result.estimator.value,
+        # The earlier name of the same.
+        "way": result.estimator.value,
+        "model": result.model.value,
+        "status": result.status.name.lower(),
+        "standard": result.standard,
+        "consistent": result.consistent,
+        "drives": [drive.value for drive in parameters.drives],
+        "stribeck_speed": parameters.stribeck_speed,
+        "gravity": list(parameters.gravity or ()),
+        "rank": identifiability.rank,
+        "condition_number": identifiability.condition_number,
+        "rows": result.rows,
+        "cutoff_hz": run.cutoff,
+        "cutoff_reason": run.cutoff_reason,
+        "rate_hz": run.rate,
+        "decimation": run.decimation.factor,
+        "sigma_Nm": result.noise.sigmas.tolist(),
+        "correlation_factors": result.noise.factors.tolist(),
+        "relations": describe_relations(result.dynamics, identifiability, result.problem.drives),
+        "parameters": _parameter_rows(result),
+        **_judgement_content(judgement),
+        "provenance": _provenance(result, inputs),
+    }
+
+
+def _parameter_rows(result: IdentifiedDynamics) -> list[dict[str, Any]]:
+    """One row for each column of the model; intervals only of base parameters by least squares."""
+    base = result.identifiability.base.tolist()
+    base_values = dict(zip(base, result.base_values.tolist(), strict=True))
+    errors: dict[int, float] = {}
+    widths: dict[int, float] = {}
+    if not result.standard:
+        spread = result.statistics
+        errors = dict(zip(base, spread.standard_errors.tolist(), strict=True))
+        widths = dict(zip(base, spread.half_widths().tolist(), strict=True))
+    return [
+        {
+            "name": parameter.name,
+            "value": float(value),
+            "unit": parameter.unit.value,
+            "base_value": base_values.get(index),
+            "stderr": errors.get(index),
+            "half_width_95": widths.get(index),
+        }
+        for index, (parameter, value) in enumerate(
+            zip(result.problem.parameters, result.values, strict=True)
+        )
+    ]
+
+
+def _judgement_content(judgement: Judgement) -> dict[str, Any]:
+    assert judgement.fit is not None
+    check = judgement.check
+    fit = prediction_content(judgement.fit)
+    fit.pop("rows")
+    return {
+        "doubts": list(judgement.warnings),
+        "notes": list(judgement.notes),
+        "verdict": judgement.verdict,
+        **fit,
+        "checked": None if check is None else prediction_content(check),
+        "checked_error": None if check is None else check.error,
+        "checked_error_joints": None if check is None else list(check.joint_errors),
+    }
+
+
+def prediction_content(prediction: Prediction) -> dict[str, Any]:
+    """Errors of predicted torques."""
+    return {
+        "error": prediction.error,
+        "error_joints": list(prediction.joint_errors),
+        "rms_Nm": prediction.rms.tolist(),
+        "rows": len(prediction.measured),
+    }
+
+
+def _provenance(result: IdentifiedDynamics, inputs: Sequence[Path]) -> dict[str, Any]:
+    """Versions, hashes of the recordings and other files, and the options of the identification."""
+    recordings = [Path(run.name) for run in result.problem.runs]
+    files = dict.fromkeys(path for path in (*inputs, *recordings) if path.is_file())
+    return provenance(
+        list(files),
+        estimator=result.estimator.value,
+        model=result.model.value,
+        drives=[drive.value for drive in result.problem.drives],
+        cutoff_hz=result.problem.runs[0].cutoff,
+        gravity=result.dynamics.gravity.tolist(),
+        stribeck_speed=result.dynamics.stribeck_speed,
+    )
+
+
+def read_dynamics(path: Path | str) -> DynamicParameters:
+    """Read identified dynamics again."""
+    path = Path(path)
     try:
         content = loads(read_text(path))
         if content["format"] != FORMAT:
             raise ValueError(content["format"])
         x, y, z = content["gravity"]
-        found = DynamicsFile(
-            str(path),
-            str(content["robot"]),
-            str(content["frames"]),
+        parameters = DynamicParameters(
             {str(entry["name"]): float(entry["value"]) for entry in content["parameters"]},
             tuple(Drive(symbol) for symbol in content["drives"]),
+            str(content["robot"]),
+            str(content["frames"]),
             float(content["stribeck_speed"]),
             (float(x), float(y), float(z)),
-            float(content["cutoff_hz"]),
+            float(content["cutoff_hz"]) or None,
+            bool(content.get("standard", content.get("consistent", False))),
+            str(path),
         )
     except (JSONDecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(
-            "is not what 'theodolite dynamics identify --out' writes", where=str(path)
+            "is not a file of identified dynamics",
+            where=str(path),
+            remedy="Write one by identifying the dynamics of the robot",
         ) from error
-    wrong = [name for name, value in found.values.items() if not isfinite(value)]
+    wrong = [name for name, value in parameters.values.items() if not isfinite(value)]
     if wrong:
         raise InputError(f"{wrong[0]} is no finite number", where=str(path))
-    return found
+    return parameters
+
+
+def read_prior(path: Path | str, *, tip: str | None = None) -> DynamicParameters:
+    """Parameters to start from: the bodies of a URDF, or dynamics that were identified before."""
+    path = Path(path)
+    if path.suffix.lower() in URDF_SUFFIXES:
+        return read_urdf_parameters(path, tip=tip)
+    return read_dynamics(path)

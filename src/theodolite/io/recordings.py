@@ -45,20 +45,22 @@ _ARRAYS = {
 
 
 def read_recording(
-    path: Path,
+    path: Path | str,
     robot: Machine,
     *,
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     drive_gains: FloatArray | None = None,
-    from_currents: bool = False,
+    currents: bool = False,
 ) -> Recording:
-    """Times, joints and torques from a file.
+    """Read times, joints and torques from a file.
 
-    With ``drive_gains`` torques are the currents times them; with ``from_currents`` nothing else
-    will do.
+    With ``drive_gains``, N m/A, torques are the currents times the gains. With ``currents``, the
+    currents themselves take the place of torques, as identifying gains needs it.
     """
     path = Path(path)
+    if drive_gains is not None:
+        _check_gains(drive_gains, robot)
     if path.suffix.lower() == ".npz":
         tables = _archive(path, robot)
     else:
@@ -76,7 +78,7 @@ def read_recording(
     return Recording(
         tables["times"],
         tables["positions"],
-        _torques(tables, drive_gains, path, from_currents=from_currents),
+        _torques(tables, drive_gains, path, currents=currents),
         tables.get("velocities"),
         tables.get("accelerations"),
         str(path),
@@ -95,22 +97,22 @@ def _columns(
         "tau": ("torques", "Nm"),
         "i": ("currents", "A"),
     }
-    found: dict[str, dict[int, FloatArray]] = {kind: {} for kind in kinds}
+    by_joint: dict[str, dict[int, FloatArray]] = {kind: {} for kind in kinds}
     tables: dict[str, FloatArray] = {}
     for number, name in enumerate(table.columns):
         values = table.values[:, number]
         if name in _TIMES:
             if "times" in tables:
-                raise InputError("has two columns of times", where=str(path))
+                raise InputError("has two columns of time", where=str(path))
             tables["times"] = values * _TIMES[name]
             continue
         kind, joint, factor = _meaning(name, robot, path)
-        if joint in found[kind]:
+        if joint in by_joint[kind]:
             raise InputError(f"column '{name}': {kind}{joint} is there twice", where=str(path))
-        found[kind][joint] = values * factor
+        by_joint[kind][joint] = values * factor
     for kind, (what, unit) in kinds.items():
-        if found[kind]:
-            tables[what] = _whole(found[kind], kind, robot, path, unit)
+        if by_joint[kind]:
+            tables[what] = _joined(by_joint[kind], kind, robot, path, unit)
     return tables
 
 
@@ -120,14 +122,14 @@ def _meaning(name: str, robot: Machine, path: Path) -> tuple[str, int, float]:
     if match is None:
         raise InputError(
             f"unknown column '{name}'", where=str(path), allowed=ALLOWED,
-            remedy=f"Add --ignore {name}",
+            remedy="Rename the column, or ignore it",
         )  # fmt: skip
     kind, joint, unit = match.group(1), int(match.group(2)), match.group(3)
     if not 1 <= joint <= robot.joints:
         raise InputError(
             f"column '{name}': robot '{robot.name}' has {robot.joints} joints",
             where=str(path),
-            remedy="The file may be of another robot",
+            remedy="Check that the file is of this robot",
         )
     allowed = _units(kind, robot.joint_types[joint - 1])
     if unit not in allowed:
@@ -149,7 +151,7 @@ def _units(kind: str, joint: Joint) -> dict[str, float]:
     return {unit + suffix: factor for unit, factor in joint_units(joint).items()}
 
 
-def _whole(
+def _joined(
     columns: dict[int, FloatArray], kind: str, robot: Machine, path: Path, unit: str
 ) -> FloatArray:
     """One column for each joint, or the first that is missing."""
@@ -164,12 +166,13 @@ def _whole(
 
 
 def _torques(
-    tables: dict[str, FloatArray], gains: FloatArray | None, path: Path, *, from_currents: bool
+    tables: dict[str, FloatArray], gains: FloatArray | None, path: Path, *, currents: bool
 ) -> FloatArray:
-    currents = tables.get("currents")
-    if gains is None and not from_currents and "torques" in tables:
+    """Torques, or currents times gains, or the currents themselves."""
+    recorded = tables.get("currents")
+    if gains is None and not currents and "torques" in tables:
         return tables["torques"]
-    if currents is None:
+    if recorded is None:
         if "torques" in tables:
             raise InputError(
                 "has torques, and no currents", where=str(path),
@@ -178,35 +181,43 @@ def _torques(
         raise InputError(
             "has neither torques nor currents", where=str(path), allowed="tau1_Nm ... or i1_A ..."
         )
-    if gains is None or len(gains) != currents.shape[1]:
-        count = 0 if gains is None else len(gains)
+    if currents:
+        return recorded
+    if gains is None:
         raise InputError(
-            f"{currents.shape[1]} currents need as many drive gains, {count} were given",
-            where=str(path),
-            remedy="Add --drive-gains 14.87,13.26,... in Nm/A",
+            "has currents, and no torques", where=str(path),
+            remedy=f"Give {recorded.shape[1]} drive gains, Nm/A",
+        )  # fmt: skip
+    return recorded * gains
+
+
+def _check_gains(gains: FloatArray, robot: Machine) -> None:
+    if gains.shape != (robot.joints,) or not (np.isfinite(gains) & (gains != 0)).all():
+        raise InputError(
+            f"drive gains {', '.join(f'{gain:g}' for gain in gains.ravel())}",
+            allowed=f"{robot.joints} numbers, Nm/A, none of them 0",
         )
-    return currents * gains
 
 
 def _archive(path: Path, robot: Machine) -> dict[str, FloatArray]:
-    """The arrays of a NumPy archive that mean something."""
+    """The arrays of a NumPy archive that belong to a recording."""
     from zipfile import BadZipFile
 
-    found: dict[str, FloatArray] = {}
+    arrays: dict[str, FloatArray] = {}
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
             for name in content.files:
                 if name in _ARRAYS:
-                    found[name] = content[name]
+                    arrays[name] = content[name]
     except FileNotFoundError as error:
         raise InputError("there is no such file", where=str(path)) from error
     except (OSError, ValueError, EOFError, BadZipFile, AttributeError, TypeError) as error:
         raise InputError("is not a NumPy archive of numbers", where=str(path)) from error
     for name in ("times", "positions"):
-        if name not in found:
+        if name not in arrays:
             raise InputError(f"has no '{name}'", where=str(path), allowed="times positions torques")
-    rows = found["times"].shape[0] if found["times"].ndim else 0
-    for name, array in found.items():
+    rows = arrays["times"].shape[0] if arrays["times"].ndim else 0
+    for name, array in arrays.items():
         shape = (rows,) if _ARRAYS[name] == 1 else (rows, robot.joints)
         if array.shape != shape:
             raise InputError(
@@ -223,4 +234,4 @@ def _archive(path: Path, robot: Machine) -> dict[str, FloatArray]:
                 f"'{name}', row {row}: not a finite number", where=str(path),
                 remedy="Remove the row",
             )  # fmt: skip
-    return {name: np.asarray(array, dtype=np.float64) for name, array in found.items()}
+    return {name: np.asarray(array, dtype=np.float64) for name, array in arrays.items()}

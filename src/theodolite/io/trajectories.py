@@ -10,19 +10,20 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import State
 from theodolite.io.writing import write_text
+from theodolite.model.conventions import Joint
 
 
 def write_trajectory(
-    path: Path,
+    path: Path | str,
     times: FloatArray,
     state: State,
-    revolute: Sequence[bool],
+    joints: Sequence[Joint],
     *,
     force: bool = False,
 ) -> None:
-    """Positions, velocities and accelerations of the motors, in SI units."""
-    motors = range(1, len(revolute) + 1)
-    units = ["rad" if turns else "m" for turns in revolute]
+    """Write positions, velocities and accelerations of the motors, in SI units."""
+    motors = range(1, len(joints) + 1)
+    units = ["rad" if joint is Joint.REVOLUTE else "m" for joint in joints]
     header = ["t_s"]
     for kind, suffix in (("q", ""), ("qd", "_s"), ("qdd", "_s2")):
         header += [
@@ -30,4 +31,4 @@ def write_trajectory(
         ]
     table = np.concatenate([times[:, None], state.q, state.qd, state.qdd], axis=1)
     lines = [",".join(header), *(",".join(map(repr, row)) for row in table.tolist())]
-    write_text(path, "\n".join(lines) + "\n", force=force)
+    write_text(Path(path), "\n".join(lines) + "\n", force=force)

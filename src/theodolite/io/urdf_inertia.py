@@ -1,9 +1,9 @@
 """Inertias of a URDF: read as a prior, and replaced in place by identified ones.
 
 A link that moves, together with all that is fixed to it, is one body. Its frame is that of the
-URDF's link, turned so that the joint is about z. What is identified is the whole body, so the whole
-of it is written to the link that moves, and the inertials of what is fixed to it are taken out.
-Everything else of the file stays as it is.
+URDF's link, turned so that the joint is about z. The whole body is identified, so all of it is
+written to the link that moves, and the inertials of what is fixed to it are removed. Everything
+else in the file stays as it is.
 """
 
 from __future__ import annotations
@@ -16,9 +16,18 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.inertia import INERTIAL, PLACES, moving, pseudo_inertia, solid, taken_apart
+from theodolite.dynamics.inertia import (
+    INERTIAL,
+    PLACES,
+    change_of_frame,
+    inertial_parameters,
+    is_body,
+    mass_properties,
+)
+from theodolite.dynamics.parameters import DynamicParameters
+from theodolite.dynamics.serial import Dynamics
 from theodolite.errors import InputError
-from theodolite.io.urdf import UrdfJoint, aligning, numbers, parsed, read_joints
+from theodolite.io.urdf import UrdfJoint, aligning, numbers, parsed, read_joints, read_urdf
 from theodolite.io.writing import read_text, write_text
 from theodolite.model.conventions import Joint
 from theodolite.model.poses import rotation_matrix
@@ -27,20 +36,33 @@ from theodolite.model.poses import rotation_matrix
 _PLACES = dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), PLACES, strict=True))
 
 
+def read_urdf_parameters(path: Path, *, tip: str | None = None) -> DynamicParameters:
+    """The bodies of a URDF as a prior, in the frames of its robot; without drives."""
+    robot = read_urdf(path, tip=tip, any_tip=True)
+    return DynamicParameters(
+        read_inertias(path, tip=tip),
+        (),
+        robot.name,
+        Dynamics(robot).frames,
+        standard=True,
+        source=str(path),
+    )
+
+
 def read_inertias(path: Path, *, tip: str | None = None) -> dict[str, float]:
     """Inertial parameters by name (``XX1 ...``) as the file has them; zero where it has none."""
     tree = parsed(path)
     joints, chain = read_joints(tree, path, tip)
     links = {str(link.get("name")): link for link in tree.findall("link")}
-    found: dict[str, float] = {}
-    for number, joint in enumerate(_moving(chain), start=1):
+    values: dict[str, float] = {}
+    for number, joint in enumerate(_moving_joints(chain), start=1):
         body = np.zeros(10)
         for link, R, p in _fixed_to(joint.child, joints):
             if link in links:
-                body = body + moving(R, p) @ _read_inertial(links[link], path)
-        ours = moving(aligning(joint.axis).T, np.zeros(3)) @ body
-        found |= {f"{s}{number}": float(v) for s, v in zip(INERTIAL, ours, strict=True)}
-    return found
+                body = body + change_of_frame(R, p) @ _read_inertial(links[link], path)
+        ours = change_of_frame(aligning(joint.axis).T, np.zeros(3)) @ body
+        values |= {f"{s}{number}": float(v) for s, v in zip(INERTIAL, ours, strict=True)}
+    return values
 
 
 def write_inertias(
@@ -51,23 +73,23 @@ def write_inertias(
     tip: str | None = None,
     force: bool = False,
 ) -> list[str]:
-    """The same URDF with identified bodies; gives the names of the links that were changed."""
+    """Write a URDF again with identified bodies; gives the names of the links that changed."""
     joints, chain = check_bodies(source, tip=tip)
     written: dict[str, FloatArray | None] = {}
-    for number, joint in enumerate(_moving(chain), start=1):
+    for number, joint in enumerate(_moving_joints(chain), start=1):
         ours = np.array([values[f"{symbol}{number}"] for symbol in INERTIAL])
-        body = moving(aligning(joint.axis), np.zeros(3)) @ ours
-        if np.linalg.eigvalsh(np.array(pseudo_inertia(body)))[0] <= 0:
+        body = change_of_frame(aligning(joint.axis), np.zeros(3)) @ ours
+        if not is_body(body):
             raise InputError(
                 f"link {number} could not be a body, so no URDF is written",
-                remedy="Identify with --way consistent",
+                remedy="Identify consistent bodies",
             )
         written |= {link: None for link, _, _ in _fixed_to(joint.child, joints)}
         written[joint.child] = body
     text = read_text(source)
-    write_text(target, _replaced(text, written), force=force)
-    held = {link.name for link in _links(text.encode()) if link.inertials}
-    return [name for name, body in written.items() if body is not None or name in held]
+    write_text(target, _replace_inertials(text, written), force=force)
+    before = {link.name for link in _links(text.encode()) if link.inertials}
+    return [name for name, body in written.items() if body is not None or name in before]
 
 
 def check_bodies(source: Path, *, tip: str | None) -> tuple[list[UrdfJoint], list[UrdfJoint]]:
@@ -75,7 +97,7 @@ def check_bodies(source: Path, *, tip: str | None) -> tuple[list[UrdfJoint], lis
     tree = parsed(source)
     joints, chain = read_joints(tree, source, tip)
     names = [str(link.get("name")) for link in tree.findall("link")]
-    for joint in _moving(chain):
+    for joint in _moving_joints(chain):
         if names.count(joint.child) != 1:
             count = "no link" if joint.child not in names else "several links"
             raise InputError(f"has {count} '{joint.child}'", where=str(source))
@@ -83,14 +105,14 @@ def check_bodies(source: Path, *, tip: str | None) -> tuple[list[UrdfJoint], lis
         if branch is not None:
             raise InputError(
                 f"link '{joint.child}' also carries joint '{branch}', which is not part of the "
-                "chain; what was identified is both together",
+                "chain; both together would be identified as one body",
                 where=str(source),
                 remedy="Fix that joint in a copy of the URDF",
             )
     return joints, chain
 
 
-def _replaced(text: str, bodies: Mapping[str, FloatArray | None]) -> str:
+def _replace_inertials(text: str, bodies: Mapping[str, FloatArray | None]) -> str:
     """The text with other inertials in some links, or none; not a byte besides is touched."""
     content = text.encode()
     pieces: list[tuple[int, int, str]] = []
@@ -115,7 +137,7 @@ def _replaced(text: str, bodies: Mapping[str, FloatArray | None]) -> str:
 
 @dataclass
 class _LinkText:
-    """Where a link stands in the file, in bytes."""
+    """Where a link is in the file, in bytes."""
 
     name: str
     indent: str
@@ -128,42 +150,42 @@ class _LinkText:
 def _links(content: bytes) -> list[_LinkText]:
     from xml.parsers import expat
 
-    found: list[_LinkText] = []
+    links: list[_LinkText] = []
     path: list[str] = []
     starts: list[int] = []
     parser = expat.ParserCreate()
 
-    def started(name: str, attributes: dict[str, str]) -> None:
+    def start_element(name: str, attributes: dict[str, str]) -> None:
         path.append(name)
         starts.append(parser.CurrentByteIndex)
         if path == ["robot", "link"]:
             before = content[: starts[-1]].rpartition(b"\n")[2].decode()
             indent = before if not before.strip() else ""
-            found.append(_LinkText(attributes.get("name", ""), indent, []))
+            links.append(_LinkText(attributes.get("name", ""), indent, []))
 
-    def ended(name: str) -> None:
+    def end_element(name: str) -> None:
         here, start = parser.CurrentByteIndex, starts.pop()
-        # Of <link/> the end is reported behind it, otherwise at the closing tag.
+        # The end of <link/> is reported after it, otherwise at the closing tag.
         closed = content.startswith(b"</", here)
         end = content.index(b">", here) + 1 if closed else here
         if path == ["robot", "link", "inertial"]:
-            found[-1].inertials.append((start, end))
+            links[-1].inertials.append((start, end))
         if path == ["robot", "link"]:
-            found[-1].end = end
-            found[-1].closed_at = here if closed else None
+            links[-1].end = end
+            links[-1].closed_at = here if closed else None
         path.pop()
 
-    parser.StartElementHandler, parser.EndElementHandler = started, ended
+    parser.StartElementHandler, parser.EndElementHandler = start_element, end_element
     parser.Parse(content, True)
-    return found
+    return links
 
 
-def _moving(chain: list[UrdfJoint]) -> Iterator[UrdfJoint]:
+def _moving_joints(chain: list[UrdfJoint]) -> Iterator[UrdfJoint]:
     return (joint for joint in chain if joint.kind is not Joint.FIXED)
 
 
 def _fixed_to(link: str, joints: list[UrdfJoint]) -> Iterator[tuple[str, FloatArray, FloatArray]]:
-    """A link and all that is fixed to it, with their places in its frame."""
+    """A link and all that is fixed to it, with their poses in its frame."""
     waiting = [(link, np.eye(4))]
     while waiting:
         name, T = waiting.pop()
@@ -205,12 +227,12 @@ def _read_inertial(link: Any, path: Path) -> FloatArray:
     for key, (i, j) in _PLACES.items():
         (value,) = numbers(inertia_element.get(key, "0"), name, where, 1)
         J[i, j] = J[j, i] = value
-    return solid(float(mass), centre, R @ J @ R.T)
+    return inertial_parameters(float(mass), centre, R @ J @ R.T)
 
 
 def _inertial(body: FloatArray, indent: str) -> str:
     """The element, indented like its link's content."""
-    mass, centre, J = taken_apart(body)
+    mass, centre, J = mass_properties(body)
     xyz = " ".join(map(repr, centre.tolist()))
     parts = " ".join(f'{key}="{float(J[place])!r}"' for key, place in _PLACES.items())
     lines = [

@@ -1,4 +1,4 @@
-"""Pictures of results. Matplotlib is imported only when one is drawn."""
+"""Plots of results. Matplotlib is imported only when one is drawn."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import State
 from theodolite.dynamics.excitation.limits import Limits
 from theodolite.dynamics.prediction import Prediction
-from theodolite.errors import InputError
+from theodolite.errors import InputError, MissingExtraError
 
-#: What pictures can be written as.
+#: Formats that plots can be written in.
 KINDS = (".png", ".svg", ".pdf")
 
 
@@ -20,7 +20,7 @@ def _figure(width: float, height: float) -> tuple[Any, Any]:
     try:
         import matplotlib
     except ImportError as error:
-        raise InputError("plots need matplotlib", remedy="Install theodolite[plots]") from error
+        raise MissingExtraError("drawing a plot", "plots") from error
     matplotlib.use("Agg")
     from matplotlib.figure import Figure
 
@@ -30,10 +30,12 @@ def _figure(width: float, height: float) -> tuple[Any, Any]:
     return figure, figure.add_subplot()
 
 
-def check_picture(path: Path) -> None:
-    """Refuse, before any work is done, a picture that cannot be drawn."""
+def check_plot(path: Path) -> None:
+    """Refuse, before any work is done, a plot that cannot be drawn."""
     if path.suffix not in KINDS:
-        raise InputError(f"'{path.suffix}' is no kind of picture", where=str(path), allowed=KINDS)
+        raise InputError(
+            f"plots cannot be written as '{path.suffix}'", where=str(path), allowed=KINDS
+        )
     _figure(1.0, 1.0)
 
 
@@ -74,19 +76,19 @@ def compared_bars(
     _save(figure, path)
 
 
-def torque_curves(path: Path, found: Prediction, title: str) -> None:
-    """Measured and predicted torques over time, one row for each joint, with what is left."""
-    motors = found.measured.shape[1]
+def torque_curves(path: Path, prediction: Prediction, title: str) -> None:
+    """Measured and predicted torques over time with their difference, one row for each joint."""
+    motors = prediction.measured.shape[1]
     figure, grid = _grid(motors, 9.0, 1.5 * motors + 0.6)
     for motor, axes in enumerate(grid):
-        measured, predicted = found.measured[:, motor], found.predicted[:, motor]
-        axes.plot(found.times, measured, "0.45", linewidth=1.2, label="measured")
-        axes.plot(found.times, predicted, "C0", linewidth=0.9, label="predicted")
-        axes.plot(found.times, predicted - measured, "C3", linewidth=0.7, label="difference")
+        measured, predicted = prediction.measured[:, motor], prediction.predicted[:, motor]
+        axes.plot(prediction.times, measured, "0.45", linewidth=1.2, label="measured")
+        axes.plot(prediction.times, predicted, "C0", linewidth=0.9, label="predicted")
+        axes.plot(prediction.times, predicted - measured, "C3", linewidth=0.7, label="difference")
         axes.axhline(0.0, color="0.8", linewidth=0.5, zorder=0)
         axes.set_ylabel(f"joint {motor + 1}\n(N m)")
         axes.text(
-            0.995, 0.04, f"{100 * found.joint_errors[motor]:.1f} %", ha="right",
+            0.995, 0.04, f"{100 * prediction.joint_errors[motor]:.1f} %", ha="right",
             transform=axes.transAxes,
         )  # fmt: skip
     figure.suptitle(title)

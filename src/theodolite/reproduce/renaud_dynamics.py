@@ -19,10 +19,10 @@ from theodolite import robots
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.base_parameters import base_parameters
 from theodolite.dynamics.drives import Drive, State
-from theodolite.dynamics.filtering import Run, filtered
+from theodolite.dynamics.filtering import Run, filter_recording
 from theodolite.dynamics.identify import IdentifiedDynamics, identify_dynamics
 from theodolite.dynamics.loop_dynamics import LoopDynamics
-from theodolite.dynamics.prediction import Prediction, predict, prediction
+from theodolite.dynamics.prediction import Prediction, predict, predict_torques
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.serial import GRAVITY
 from theodolite.dynamics.torque import TorqueProblem
@@ -151,7 +151,7 @@ def recorded(seed: int, seconds: float, frequency: float) -> Recording:
 def runs(seed: int) -> list[Run]:
     """Slow and fast motions, one after the other [5.2.2]."""
     parts = (recorded(100 * seed + number, *part) for number, part in enumerate((SLOW, FAST)))
-    return [filtered(part, cutoff=CUTOFF) for part in parts]
+    return [filter_recording(part, cutoff=CUTOFF) for part in parts]
 
 
 @cache
@@ -162,7 +162,7 @@ def identified(seed: int) -> IdentifiedDynamics:
 
 def unseen(found: IdentifiedDynamics, seed: int) -> Prediction:
     """Torques of a new fast motion."""
-    return prediction(found, filtered(recorded(seed, *FAST), cutoff=CUTOFF))
+    return prediction(found, filter_recording(recorded(seed, *FAST), cutoff=CUTOFF))
 
 
 def figures() -> list[Figure]:
@@ -203,10 +203,10 @@ def _table_4(found: IdentifiedDynamics) -> list[Figure]:
 
 
 def _new_motion(found: IdentifiedDynamics) -> Figure:
-    run = filtered(recorded(1, *FAST), cutoff=CUTOFF)
+    run = filter_recording(recorded(1, *FAST), cutoff=CUTOFF)
     right = {name: value for name, (value, _) in TABLE_4.items()}
-    best = 100 * predict(h4(), run, right, DRIVES).error
-    ours = 100 * prediction(found, run).error
+    best = 100 * predict_torques(h4(), [run], right, DRIVES).error
+    ours = 100 * predict(found, run).error
     return near(
         "torques of a new motion, off by (%)", "within 10", best, ours, within=AS_WELL * best,
         form=".1f", why=NOISE_LEFT,

@@ -6,7 +6,7 @@ from theodolite.cli.dynamics import excite, gains, identifiable, identify, paylo
 
 NAME = "dynamics"
 app = typer.Typer(
-    help="Inertial parameters and friction: which exist, and what they are.",
+    help="Identify inertial parameters and friction from recorded torques.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

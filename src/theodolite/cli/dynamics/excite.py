@@ -1,4 +1,4 @@
-"""``theodolite dynamics excite``: a motion from which the parameters are seen best."""
+"""``theodolite dynamics excite``: a motion that shows the parameters best."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from theodolite.cli.dynamics.recorded import (
+from theodolite.cli.dynamics.options import (
     DEFAULT_FRICTION,
-    DEFAULT_STRIBECK,
     GravityOption,
     RotorsOption,
     TipOption,
-    drives_from,
-    dynamics_of,
-    number_list,
+    load_dynamics,
+    parse_choice,
+    parse_drives,
+    parse_numbers,
 )
 from theodolite.cli.options import (
     ForceOption,
@@ -28,206 +28,158 @@ from theodolite.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from theodolite.arrays import FloatArray
-    from theodolite.dynamics.excitation.limits import Limits, Surroundings, TorqueLimit
-    from theodolite.dynamics.loop_dynamics import LoopDynamics
-    from theodolite.dynamics.serial import Dynamics
-    from theodolite.io.dynamics_file import DynamicsFile
+    from theodolite.dynamics.excitation.limits import Surroundings, TorqueLimit
+    from theodolite.dynamics.machine_dynamics import MachineDynamics
+    from theodolite.dynamics.parameters import DynamicParameters
 
 NAME = "excite"
-#: A file with more rows than this is nobody's wish.
-MOST_ROWS = 1e6
-#: Beyond this condition number a motion shows some parameters hardly at all.
-POOR = 1e4
 
 
 def command(
     robot: RobotArgument,
-    out: Annotated[Path, typer.Option(metavar="F", help="Write the trajectory as CSV.")],
-    duration: Annotated[float, typer.Option(help="Seconds of the fast part.")] = 10.0,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Write the trajectory as CSV.")],
+    duration: Annotated[
+        float, typer.Option(metavar="S", help="Duration of the fast part, s.")
+    ] = 10.0,
     slow: Annotated[
-        float, typer.Option(help="Seconds of a slow part before it, for friction; 0: none.")
+        float,
+        typer.Option(metavar="S", help="Duration of a slow part before it, for friction, s."),
     ] = 0.0,
     slow_speed: Annotated[
-        float, typer.Option(help="Part of the highest speed that the slow part may use.")
+        float,
+        typer.Option(metavar="PART", help="Part of the speed limits that the slow part may use."),
     ] = 0.15,
-    harmonics: Annotated[int, typer.Option(min=2, help="Of the Fourier series.")] = 5,
-    rate: Annotated[float, typer.Option(help="Samples per second of the file.")] = 100.0,
+    harmonics: Annotated[
+        int, typer.Option(metavar="N", help="Harmonics of the Fourier series, 2 or more.")
+    ] = 5,
+    rate: Annotated[
+        float, typer.Option(metavar="HZ", help="Samples per second in the file.")
+    ] = 100.0,
     criterion: Annotated[
-        str, typer.Option(help="condition (number, small) or logdet (large).")
+        str,
+        typer.Option(
+            metavar="NAME", help="condition: a small condition number; logdet: a large log det."
+        ),
     ] = "condition",
     friction: Annotated[
         str,
         typer.Option(
-            metavar="A,B,...",
-            help="Terms of friction to be seen, too: viscous, coulomb, offset; or none.",
+            metavar="TERM,...",
+            help="Friction terms that the motion should show: viscous, coulomb, offset; or none.",
         ),
     ] = DEFAULT_FRICTION,
     rotors: RotorsOption = True,
     velocity: Annotated[
-        str, typer.Option(metavar="A,B,...", help="Highest, rad/s or m/s; one for all or each.")
+        str,
+        typer.Option(
+            metavar="V,...", help="Highest speed, rad/s or m/s: one for all joints, or one each."
+        ),
     ] = "2",
     acceleration: Annotated[
-        str, typer.Option(metavar="A,B,...", help="Highest, rad/s2 or m/s2.")
+        str, typer.Option(metavar="A,...", help="Highest acceleration, rad/s2 or m/s2.")
     ] = "6",
     torque: Annotated[
         str | None,
-        typer.Option(metavar="A,B,...", help="Highest, Nm; needs --parameters."),
+        typer.Option(metavar="T,...", help="Highest torque, Nm; needs --parameters."),
     ] = None,
     parameters: Annotated[
         Path | None,
-        typer.Option(metavar="F", help="What 'dynamics identify --out' wrote, for torques."),
+        typer.Option(
+            metavar="FILE", help="What 'dynamics identify --out' wrote, to predict torques."
+        ),
     ] = None,
     floor: Annotated[
-        float | None, typer.Option(help="Height of the floor in the world, mm.")
+        float | None, typer.Option(metavar="MM", help="Height of the floor in the world, mm.")
     ] = None,
     keep_out: Annotated[
         list[str] | None,
-        typer.Option(metavar="x,y,z,r", help="A sphere to stay out of, mm; may be repeated."),
+        typer.Option(
+            metavar="x,y,z,r", help="A sphere that the arm must not enter, mm; may be repeated."
+        ),
     ] = None,
-    radius: Annotated[float, typer.Option(help="Of the balls that stand for the arm, mm.")] = 80.0,
-    starts: Annotated[int, typer.Option(min=1, help="Random motions to improve.")] = 6,
-    plot: Annotated[Path | None, typer.Option(metavar="F", help="Draw the motion.")] = None,
+    radius: Annotated[
+        float, typer.Option(metavar="MM", help="Radius of the balls that stand for the arm, mm.")
+    ] = 80.0,
+    starts: Annotated[
+        int, typer.Option(metavar="N", help="Random motions to improve, 1 or more.")
+    ] = 6,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Plot the motion.")] = None,
     gravity: GravityOption = None,
     tip: TipOption = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Plan a motion within limits from which inertial and friction parameters are seen best."""
+    """Plan a motion within limits that shows inertial and friction parameters best."""
     from theodolite.dynamics.excitation.criteria import Criterion
+    from theodolite.dynamics.excitation.limits import Limits
     from theodolite.dynamics.excitation.optimise import Part, excite
+    from theodolite.dynamics.excitation.trajectory import check_rate
     from theodolite.io.dynamics_file import read_dynamics
     from theodolite.io.trajectories import write_trajectory
     from theodolite.io.writing import check_outputs
-    from theodolite.model.conventions import Joint
-    from theodolite.report.dynamics import excitation_data, show_excitation
-    from theodolite.report.plots import check_picture, trajectory_curves
+    from theodolite.report.dynamics import excitation_data, show_excitation, show_remarks
+    from theodolite.report.plots import check_plot, trajectory_curves
 
-    _refuse(criterion, duration, slow, slow_speed, radius, floor, rate)
-    check_outputs([out, plot], force=force)
+    chosen = parse_choice(Criterion, criterion, "--criterion")
+    parts = [Part(duration)] if slow == 0 else [Part(slow, slow_speed), Part(duration)]
+    check_rate(rate, sum(part.duration for part in parts))
+    inputs = [Path(robot), *([] if parameters is None else [parameters])]
+    check_outputs([out, plot], force=force, inputs=inputs)
     if plot is not None:
-        check_picture(plot)
-    given = None if parameters is None else read_dynamics(parameters)
-    if gravity is None and given is not None:
-        gravity = ",".join(map(repr, given.gravity))
-    dynamics = dynamics_of(
-        robot, gravity, tip, DEFAULT_STRIBECK if given is None else given.stribeck_speed
-    )
-    if given is not None:
-        given.check(dynamics, dynamics.robot.name)
-    motors = dynamics.motors
-    allowed = f"one number, or {motors}"
-    limits = _limits(
+        check_plot(plot)
+    identified = None if parameters is None else read_dynamics(parameters)
+    dynamics = load_dynamics(robot, gravity, tip, parameters=identified)
+    limits = Limits.of(
         dynamics,
-        number_list(velocity, "--velocity", motors, allowed, one_for_all=True),
-        number_list(acceleration, "--acceleration", motors, allowed, one_for_all=True),
-        _torque_limit(dynamics, torque, given),
-        _surroundings(floor, keep_out or [], radius),
+        velocity=parse_numbers(velocity, "--velocity", "2 or 2,2,3"),
+        acceleration=parse_numbers(acceleration, "--acceleration", "6 or 6,6,9"),
+        torque=_torque_limit(dynamics, torque, identified),
+        surroundings=_surroundings(floor, keep_out or [], radius),
     )
-    parts = [Part(duration)] if slow <= 0 else [Part(slow, slow_speed), Part(duration)]
-    with _Bar(starts) as told:
-        found = excite(
+    with _Progress(starts) as progress:
+        excitation = excite(
             dynamics,
             limits,
             parts=parts,
             harmonics=harmonics,
-            drives=drives_from(friction, rotors=rotors),
-            which=Criterion(criterion),
+            drives=parse_drives(friction, rotors=rotors),
+            criterion=chosen,
             starts=starts,
             rng=generator(seed),
-            progress=told,
+            progress=progress,
         )
-    times, state = found.trajectory.sampled(rate)
-    revolute = [kind is Joint.REVOLUTE for kind in dynamics.robot.joint_types]
     screen = console(json=json)
-    show_excitation(screen, found)
-    if not found.within_limits:
-        screen.print(
-            "[yellow]no motion within all limits was found: nothing is written. Widen the limits, "
-            "move --floor and --keep-out, or try more --starts[/yellow]"
-        )
-    else:
-        write_trajectory(out, times, state, revolute, force=force)
+    show_excitation(screen, excitation)
+    if excitation.within_limits:
+        times, state = excitation.trajectory.sample(rate)
+        write_trajectory(out, times, state, dynamics.robot.joint_types, force=force)
         screen.print(f"wrote {out}: {len(times)} rows at {rate:g} Hz", markup=False)
-        if found.condition_number > POOR:
-            screen.print(
-                "[yellow]some parameters hardly show: allow more speed, or more time[/yellow]"
-            )
         if plot is not None:
-            trajectory_curves(plot, times, state, limits, f"{dynamics.robot.name}: exciting motion")
+            trajectory_curves(plot, times, state, limits, f"{dynamics.name}: exciting motion")
             screen.print(f"wrote {plot}", markup=False)
+    else:
+        screen.print("nothing is written", markup=False)
+    show_remarks(screen, (), excitation.warnings)
     if json:
-        print_json(excitation_data(found))
-    if not found.within_limits or found.condition_number > POOR:
+        print_json(excitation_data(excitation))
+    if not excitation.good:
         raise typer.Exit(1)
 
 
-def _refuse(
-    criterion: str,
-    duration: float,
-    slow: float,
-    slow_speed: float,
-    radius: float,
-    floor: float | None,
-    rate: float,
-) -> None:
-    """Wrong options, before any work is done."""
-    from theodolite.dynamics.excitation.criteria import Criterion
-    from theodolite.errors import InputError
-
-    kinds = [member.value for member in Criterion]
-    if criterion not in kinds:
-        raise InputError(f"--criterion {criterion}", allowed=kinds)
-    for name, value, low, high in (
-        ("duration", duration, 0.1, 1e4),
-        ("slow", slow, 0.0, 1e4),
-        ("slow-speed", slow_speed, 1e-3, 1.0),
-        ("radius", radius, 0.0, 1e4),
-        ("floor", floor or 0.0, -1e6, 1e6),
-        ("rate", rate, 1.0, MOST_ROWS / max(duration + slow, 1.0)),
-    ):
-        if not low <= value <= high:
-            raise InputError(f"--{name} {value:g}", allowed=f"{low:g} to {high:g}")
-
-
-def _limits(
-    dynamics: Dynamics | LoopDynamics,
-    velocity: FloatArray,
-    acceleration: FloatArray,
-    torque: TorqueLimit | None,
-    surroundings: Surroundings | None,
-) -> Limits:
-    from theodolite.dynamics.excitation.limits import Limits, motor_box, within_closure
-    from theodolite.dynamics.loop_dynamics import LoopDynamics
-
-    if isinstance(dynamics, LoopDynamics):
-        lower, upper = within_closure(dynamics.mechanism)
-    else:
-        lower, upper = motor_box(dynamics)
-    return Limits(lower, upper, velocity, acceleration, torque, surroundings)
-
-
 def _torque_limit(
-    dynamics: Dynamics | LoopDynamics, torque: str | None, given: DynamicsFile | None
+    dynamics: MachineDynamics, torque: str | None, identified: DynamicParameters | None
 ) -> TorqueLimit | None:
-    import numpy as np
-
     from theodolite.dynamics.excitation.limits import TorqueLimit
     from theodolite.errors import InputError
 
+    if identified is not None:
+        identified.check_frames(dynamics)
     if torque is None:
         return None
-    if given is None:
-        raise InputError("--torque needs to know the robot's masses", remedy="Add --parameters F")
-    motors = dynamics.motors
-    highest = number_list(
-        torque, "--torque", motors, f"one number, or {motors}, Nm", one_for_all=True
-    )
-    if not (highest > 0).all():
-        raise InputError(f"--torque {torque!r}", allowed="more than 0 Nm")
-    values = np.array([given.values.get(name, 0.0) for name in dynamics.names(given.drives)])
-    return TorqueLimit(highest, values, given.drives)
+    if identified is None:
+        raise InputError("--torque needs the robot's masses", remedy="Add --parameters FILE")
+    return TorqueLimit.of(dynamics, parse_numbers(torque, "--torque", "50 or 80,80,40"), identified)
 
 
 def _surroundings(floor: float | None, keep_out: list[str], radius: float) -> Surroundings | None:
@@ -238,14 +190,15 @@ def _surroundings(floor: float | None, keep_out: list[str], radius: float) -> Su
         return None
     spheres = []
     for text in keep_out:
-        x, y, z, r = 1e-3 * number_list(text, "--keep-out", 4, "four numbers x,y,z,r, mm")
-        if not r > 0:
-            raise InputError(f"--keep-out {text!r}", allowed="a radius above 0 mm")
-        spheres.append((float(x), float(y), float(z), float(r)))
+        numbers = parse_numbers(text, "--keep-out", "500,0,300,100")
+        if len(numbers) != 4:
+            raise InputError(f"--keep-out {text!r}", allowed="four numbers x,y,z,r, mm")
+        x, y, z, r = map(float, 1e-3 * numbers)
+        spheres.append((x, y, z, r))
     return Surroundings(1e-3 * radius, None if floor is None else 1e-3 * floor, tuple(spheres))
 
 
-class _Bar:
+class _Progress:
     """A bar on a terminal, nothing elsewhere."""
 
     def __init__(self, starts: int) -> None:
@@ -256,7 +209,7 @@ class _Bar:
         self._bar = Progress(console=screen, transient=True, disable=not screen.is_terminal)
         self._task = self._bar.add_task("improving random motions", total=starts)
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> _Progress:
         self._bar.__enter__()
         return self
 

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import typer
 
-from theodolite.cli.dynamics.payload import LoadedArgument, WithoutArgument
-from theodolite.cli.dynamics.recorded import (
+from theodolite.cli.dynamics.options import (
     DEFAULT_FRICTION,
     DEFAULT_STRIBECK,
     CutoffOption,
     FrictionOption,
     GravityOption,
+    KeepRestOption,
     PayloadOption,
-    Reader,
+    RecordingReader,
     StribeckOption,
     TipOption,
-    WholeOption,
-    drives_from,
-    dynamics_of,
-    show_doubts,
-    solid_from,
+    load_dynamics,
+    parse_body,
+    parse_drives,
 )
+from theodolite.cli.dynamics.payload import LoadedArgument, WithoutArgument
 from theodolite.cli.options import (
     ColumnsOption,
     IgnoreOption,
@@ -28,7 +27,6 @@ from theodolite.cli.options import (
     RobotArgument,
     console,
     print_json,
-    serial,
     working,
 )
 
@@ -45,51 +43,36 @@ def command(
     gravity: GravityOption = None,
     tip: TipOption = None,
     cutoff: CutoffOption = None,
-    whole: WholeOption = False,
+    keep_rest: KeepRestOption = False,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Identify drive gains in Nm/A from currents and a payload that is known."""
+    """Identify drive gains in Nm/A from currents and a known payload."""
     from theodolite.dynamics.drive_gains import identify_gains
-    from theodolite.dynamics.serial import Dynamics
     from theodolite.errors import InputError
+    from theodolite.report.dynamics import gains_data, show_gains, show_remarks
 
     if payload is None:
-        raise InputError("--payload is missing", remedy="Currents need a load that is known")
-    solid = solid_from(payload)
+        raise InputError("--payload is missing", remedy="Drive gains need a known payload")
+    body = parse_body(payload)
     # The payload is given in the frame of the tip, so there must be just one.
-    dynamics = dynamics_of(robot, gravity, tip, stribeck_speed, any_tip=False)
-    serial(dynamics.robot, "drive gains are identified on serial robots")
-    assert isinstance(dynamics, Dynamics)
-    reader = Reader(dynamics, columns, ignore, None, cutoff, whole)
-    with working(f"identifying the drive gains of {dynamics.robot.name}"):
-        before = reader.runs(without, currents=True)
-        after = reader.runs(loaded, currents=True, cutoff=before[0].cutoff)
-        found = identify_gains(
+    dynamics = load_dynamics(robot, gravity, tip, stribeck_speed, any_tip=False)
+    reader = RecordingReader(dynamics, columns, ignore)
+    with working(f"identifying the drive gains of {dynamics.name}"):
+        gains = identify_gains(
             dynamics,
-            before,
-            after,
-            dynamics.payload(*solid),
-            drives=drives_from(friction, rotors=True),
+            reader.read(without, currents=True),
+            reader.read(loaded, currents=True),
+            body,
+            drives=parse_drives(friction, rotors=True),
+            cutoff=cutoff,
+            trim=not keep_rest,
         )
     screen = console(json=json)
-    for joint, (gain, width) in enumerate(zip(found.gains, found.half_widths, strict=True)):
-        screen.print(f"joint {joint + 1}: {gain:.3f} +- {width:.3f} Nm/A")
-    screen.print(found.status.value)
-    said = show_doubts(screen, [*before, *after], dynamics)
-    weak = found.doubts(dynamics.motor_names)
-    for doubt in weak:
-        screen.print(f"[yellow]{doubt}[/yellow]")
-    said += weak
+    show_gains(screen, gains)
+    show_remarks(screen, (), gains.warnings)
     if json:
-        print_json(
-            {
-                "gains_Nm_A": found.gains.tolist(),
-                "stderr_Nm_A": found.errors.tolist(),
-                "status": found.status.name.lower(),
-                "doubts": said,
-            }
-        )
-    if said or not found.status.good:
+        print_json(gains_data(gains))
+    if not gains.good:
         raise typer.Exit(1)

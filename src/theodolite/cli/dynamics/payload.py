@@ -7,20 +7,19 @@ from typing import Annotated
 
 import typer
 
-from theodolite.cli.dynamics.recorded import (
+from theodolite.cli.dynamics.options import (
     DEFAULT_FRICTION,
     DEFAULT_STRIBECK,
     CutoffOption,
     FrictionOption,
     GainsOption,
     GravityOption,
-    Reader,
+    KeepRestOption,
+    RecordingReader,
     StribeckOption,
     TipOption,
-    WholeOption,
-    drives_from,
-    dynamics_of,
-    show_doubts,
+    load_dynamics,
+    parse_drives,
 )
 from theodolite.cli.options import (
     ColumnsOption,
@@ -29,7 +28,6 @@ from theodolite.cli.options import (
     RobotArgument,
     console,
     print_json,
-    serial,
     working,
 )
 
@@ -53,28 +51,30 @@ def command(
     gravity: GravityOption = None,
     tip: TipOption = None,
     cutoff: CutoffOption = None,
-    whole: WholeOption = False,
+    keep_rest: KeepRestOption = False,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Identify mass, centre and inertia of a payload, in the frame of the robot's tip."""
+    """Identify mass, centre of mass and inertia of a payload, in the frame of the tip."""
     from theodolite.dynamics.payload import identify_payload
-    from theodolite.dynamics.serial import Dynamics
-    from theodolite.report.dynamics import payload_data, show_payload
+    from theodolite.report.dynamics import payload_data, show_payload, show_remarks
 
-    dynamics = dynamics_of(robot, gravity, tip, stribeck_speed)
-    serial(dynamics.robot, "a payload is identified on serial robots")
-    assert isinstance(dynamics, Dynamics)
-    reader = Reader(dynamics, columns, ignore, drive_gains, cutoff, whole)
-    with working(f"identifying what {dynamics.robot.name} carries"):
-        before = reader.runs(without)
-        after = reader.runs(loaded, cutoff=before[0].cutoff)
-        found = identify_payload(dynamics, before, after, drives=drives_from(friction, rotors=True))
+    dynamics = load_dynamics(robot, gravity, tip, stribeck_speed)
+    reader = RecordingReader(dynamics, columns, ignore, drive_gains)
+    with working(f"identifying what {dynamics.name} carries"):
+        payload = identify_payload(
+            dynamics,
+            reader.read(without),
+            reader.read(loaded),
+            drives=parse_drives(friction, rotors=True),
+            cutoff=cutoff,
+            trim=not keep_rest,
+        )
     screen = console(json=json)
-    show_payload(screen, found, dynamics.robot.source)
-    said = show_doubts(screen, [*before, *after], dynamics)
+    show_payload(screen, payload, dynamics.robot.source)
+    show_remarks(screen, (), payload.warnings)
     if json:
-        print_json(payload_data(found) | {"doubts": said})
-    if said or not found.seen:
+        print_json(payload_data(payload))
+    if not payload.good:
         raise typer.Exit(1)

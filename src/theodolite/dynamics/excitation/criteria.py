@@ -12,38 +12,41 @@ from enum import Enum
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.estimation.scaling import scaled_factor
 
-#: Power of the smooth condition number: high enough that the extremes rule.
+#: Power of the smooth condition number: high enough that the extremes dominate.
 POWER = 10.0
-#: Smallest singular value that is told from zero.
+#: Singular values of unit columns below this count as zero.
 LEAST = 1e-12
 
 
 class Criterion(Enum):
-    """What is made small."""
+    """What a motion is chosen by."""
 
+    #: A small condition number.
     CONDITION = "condition"
+    #: A large log det.
     LOGDET = "logdet"
 
 
 def condition_number(W: FloatArray) -> float:
     """Of columns scaled to unit length, (rows, columns)."""
-    s = np.linalg.svd(_triangle(W)[0], compute_uv=False)
+    s = np.linalg.svd(scaled_factor(W).R, compute_uv=False)
     return float(s[0] / max(s[-1], LEAST))
 
 
 def log_det(W: FloatArray) -> float:
     """Logarithm of det(W'W) of columns scaled to unit length; 0 where all are orthogonal."""
-    s = np.linalg.svd(_triangle(W)[0], compute_uv=False)
+    s = np.linalg.svd(scaled_factor(W).R, compute_uv=False)
     return float(2 * np.log(np.maximum(s, LEAST)).sum())
 
 
-def criterion(W: FloatArray, which: Criterion) -> tuple[float, FloatArray]:
+def evaluate_criterion(W: FloatArray, criterion: Criterion) -> tuple[float, FloatArray]:
     """A number to make small, and its derivative by every entry of W."""
-    R, scale, unit = _triangle(W)
+    unit, lengths, R = scaled_factor(W)
     U, s, Vt = np.linalg.svd(R)
     s = np.maximum(s, LEAST)
-    if which is Criterion.CONDITION:
+    if criterion is Criterion.CONDITION:
         # Relative to the extremes, so that powers stay within range.
         low, high = (s[-1] / s) ** POWER, (s / s[0]) ** POWER
         value = (np.log(high.sum()) + np.log(low.sum())) / POWER + np.log(s[0] / s[-1])
@@ -55,12 +58,4 @@ def criterion(W: FloatArray, which: Criterion) -> tuple[float, FloatArray]:
     Q = np.linalg.solve(R.T, unit.T).T if s[-1] > LEAST else np.linalg.qr(unit)[0]
     G = Q @ (U * by_s) @ Vt
     G -= unit * (G * unit).sum(axis=0)
-    return float(value), G / scale
-
-
-def _triangle(W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """R of the scaled columns, their lengths, and the columns themselves."""
-    scale = np.linalg.norm(W, axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
-    unit = W / scale
-    return np.asarray(np.linalg.qr(unit, mode="r")), scale, unit
+    return float(value), G / lengths

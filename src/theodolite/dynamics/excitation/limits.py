@@ -1,23 +1,23 @@
-"""What a trajectory must respect: limits of the motors, the floor, and places to stay away from."""
+"""What a trajectory must respect: limits of the motors, the floor, and places to stay out of."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import Drive, State
-from theodolite.dynamics.serial import Dynamics
+from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
-from theodolite.model.mechanism import Mechanism
 
-#: Configurations that are tried for whether loops close.
-TRIED = 200
 #: Points between the frames of two links that stand for the link.
 BETWEEN = 2
+#: Speeds and accelerations that are safe on most arms: rad/s or m/s, and per second squared.
+DEFAULT_VELOCITY, DEFAULT_ACCELERATION = 2.0, 6.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,23 @@ class TorqueLimit:
     #: Values of all columns of these drives.
     values: FloatArray
     drives: tuple[Drive, ...]
+
+    def __post_init__(self) -> None:
+        if not (self.highest > 0).all():
+            raise InputError(
+                f"a highest torque of {float(np.min(self.highest)):g} N m",
+                allowed="more than 0 N m",
+            )
+
+    @staticmethod
+    def of(dynamics: Tree, highest: ArrayLike, parameters: DynamicParameters) -> TorqueLimit:
+        """With identified parameters; one highest torque for all motors, or one for each."""
+        parameters.check_frames(dynamics)
+        return TorqueLimit(
+            _for_each("torque", highest, dynamics.motors),
+            parameters.vector(dynamics.names(parameters.drives)),
+            parameters.drives,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,34 +58,45 @@ class Surroundings:
     #: Centres (x, y, z) and radii of spheres to stay out of, m.
     spheres: tuple[tuple[float, float, float, float], ...] = ()
 
+    def __post_init__(self) -> None:
+        if not self.radius >= 0:
+            raise InputError(f"a radius of {self.radius:g} m", allowed="0 m or more")
+        if self.floor is not None and not np.isfinite(self.floor):
+            raise InputError(f"a floor at {self.floor:g} m", allowed="a finite height")
+        for *_, radius in self.spheres:
+            if not radius > 0:
+                raise InputError(
+                    f"a sphere with a radius of {radius:g} m", allowed="a radius above 0 m"
+                )
+
     @property
     def free(self) -> bool:
         return self.floor is None and not self.spheres
 
     def clearances(self, points: FloatArray) -> FloatArray:
         """Distances of balls (n, points, 3) to what they must not touch, (n, points, things)."""
-        found = []
+        distances = []
         if self.floor is not None:
-            found.append(points[:, :, 2] - self.floor - self.radius)
+            distances.append(points[:, :, 2] - self.floor - self.radius)
         for *centre, radius in self.spheres:
-            off = np.linalg.norm(points - np.array(centre), axis=2)
-            found.append(off - radius - self.radius)
-        return np.stack(found, axis=2)
+            away = np.linalg.norm(points - np.array(centre), axis=2)
+            distances.append(away - radius - self.radius)
+        return np.stack(distances, axis=2)
 
     def directions(self, points: FloatArray) -> FloatArray:
         """Derivative of the clearances by the points, (n, points, things, 3)."""
-        found = []
+        slopes = []
         if self.floor is not None:
-            found.append(np.broadcast_to(np.array([0.0, 0.0, 1.0]), points.shape))
+            slopes.append(np.broadcast_to(np.array([0.0, 0.0, 1.0]), points.shape))
         for *centre, _ in self.spheres:
-            off = points - np.array(centre)
-            found.append(off / np.maximum(np.linalg.norm(off, axis=2, keepdims=True), 1e-9))
-        return np.stack(found, axis=2)
+            away = points - np.array(centre)
+            slopes.append(away / np.maximum(np.linalg.norm(away, axis=2, keepdims=True), 1e-9))
+        return np.stack(slopes, axis=2)
 
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """Of positions, speeds and accelerations, (motors,) each, and of what is around."""
+    """Limits of positions, speeds and accelerations, (motors,) each, and the surroundings."""
 
     lower: FloatArray
     upper: FloatArray
@@ -76,6 +104,24 @@ class Limits:
     acceleration: FloatArray
     torque: TorqueLimit | None = None
     surroundings: Surroundings | None = None
+
+    @staticmethod
+    def of(
+        dynamics: Tree,
+        *,
+        velocity: ArrayLike = DEFAULT_VELOCITY,
+        acceleration: ArrayLike = DEFAULT_ACCELERATION,
+        torque: TorqueLimit | None = None,
+        surroundings: Surroundings | None = None,
+    ) -> Limits:
+        """The positions that the robot allows; one speed for all motors, or one for each."""
+        return Limits(
+            *dynamics.position_range(),
+            _for_each("velocity", velocity, dynamics.motors),
+            _for_each("acceleration", acceleration, dynamics.motors),
+            torque,
+            surroundings,
+        )
 
     def __post_init__(self) -> None:
         if (self.lower >= self.upper).any():
@@ -95,15 +141,8 @@ class Limits:
         return (self.upper - self.lower) / 2
 
     def slower(self, part: float) -> Limits:
-        """The same with a part of the speed, and the acceleration that goes with it."""
-        return Limits(
-            self.lower,
-            self.upper,
-            self.velocity * part,
-            self.acceleration * part,
-            self.torque,
-            self.surroundings,
-        )
+        """The same with a part of the speed, and of the acceleration that goes with it."""
+        return replace(self, velocity=self.velocity * part, acceleration=self.acceleration * part)
 
     def use(self, dynamics: Tree, state: State) -> dict[str, float]:
         """Largest part of each limit that a motion uses; above 1 it is broken."""
@@ -119,46 +158,21 @@ class Limits:
         return used
 
     def clearance(self, dynamics: Tree, state: State) -> float | None:
-        """Smallest distance to floor and spheres, m; None where there is nothing around."""
+        """Smallest distance to floor and spheres, m; None where there are none."""
         if self.surroundings is None or self.surroundings.free:
             return None
-        return float(self.surroundings.clearances(balls(dynamics, state)).min())
+        return float(self.surroundings.clearances(ball_centres(dynamics, state)).min())
 
 
-def within_closure(mechanism: Mechanism) -> tuple[FloatArray, FloatArray]:
-    """The largest box about the home assembly, within the limits, whose loops close throughout."""
-    lower, upper = np.asarray(mechanism.lower), np.asarray(mechanism.upper)
-    home = np.clip(mechanism.home[0], lower, upper)
-    # Corners first: where they close, what is between them does as well, as a rule.
-    rng = np.random.default_rng(0)
-    share = rng.uniform(-1, 1, (TRIED, len(home)))
-    share[: TRIED // 2] = np.sign(share[: TRIED // 2])
-    for part in np.linspace(1.0, 0.05, 20):
-        low, high = home + part * (lower - home), home + part * (upper - home)
-        tried = np.where(share < 0, home + share * (home - low), home + share * (high - home))
-        if mechanism.can_close(tried).all():
-            return low, high
-    raise InputError(
-        f"the loops of '{mechanism.name}' do not close about its home",
-        remedy="Narrow the limits of its joints",
-    )
+def _for_each(name: str, values: ArrayLike, motors: int) -> FloatArray:
+    """One number for all motors, or one for each."""
+    given = np.asarray(values, dtype=np.float64)
+    if given.shape not in ((), (1,), (motors,)):
+        raise InputError(f"{given.size} values of {name}", allowed=f"one number, or {motors}")
+    return np.broadcast_to(given, (motors,)).copy()
 
 
-def motor_box(dynamics: Dynamics) -> tuple[FloatArray, FloatArray]:
-    """Positions of motors, each within bounds of its own, that keep all joints within theirs."""
-    robot = dynamics.robot
-    if dynamics.coupling is None:
-        return np.asarray(robot.lower), np.asarray(robot.upper)
-    F = dynamics.coupling
-    half = np.asarray(robot.upper - robot.lower) / 2
-    middle = np.linalg.solve(F, np.asarray(robot.upper + robot.lower) / 2)
-    # The corners of a box about the middle reach |F| h at the joints.
-    wanted = np.abs(np.linalg.inv(F) @ half)
-    reach = wanted * float((half / (np.abs(F) @ wanted)).min())
-    return middle - reach, middle + reach
-
-
-def balls(dynamics: Tree, state: State) -> FloatArray:
+def ball_centres(dynamics: Tree, state: State) -> FloatArray:
     """Points along the links beyond the first, (n, points, 3)."""
     origins = dynamics.origins(state)
     points: list[FloatArray] = []

@@ -8,8 +8,8 @@ gives its own derivative, to rounding. With D(x) = f(x) - f(-x) and degree two i
     f'(0) = D(pi/4) + (1 - sqrt 2)/2 D(pi/2)
 
 Only products with given weights are needed, sample by sample, so no derivative is ever stored.
-Loops are no polynomials of their motors, and motors that move several joints no simple ones: there
-differences of small shifts are taken.
+Loops are not polynomials of their motors, and coupled drives not of this simple kind: there central
+differences are taken.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import Drive, State, drive_slopes
-from theodolite.dynamics.excitation.limits import balls
-from theodolite.dynamics.serial import Dynamics
+from theodolite.dynamics.excitation.limits import ball_centres
 from theodolite.dynamics.tree import Tree
 
-#: Shifts of small differences, where there is no polynomial.
+#: Shifts of central differences, rad or m, where there is no polynomial.
 SMALL = 1e-5
 _TURN = ((np.pi / 4, 1.0), (np.pi / 2, (1.0 - np.sqrt(2.0)) / 2.0))
 _PUSH = ((1.0, 0.5),)
@@ -41,16 +40,16 @@ def torque_slopes(
     links = weights[is_link]
     n, motors = state.qd.shape
     shifted: list[State] = []
-    kept: list[tuple[int, int, float]] = []
+    terms: list[tuple[int, int, float]] = []
     for motor in range(motors):
         for kind, rules in enumerate((_angle_rule(dynamics, motor), _PUSH, _PUSH)):
             for shift, weight in rules:
                 for side in (1.0, -1.0):
                     shifted.append(_moved(state, kind, motor, side * shift))
-                    kept.append((kind, motor, side * weight))
-    values = _each(dynamics, shifted, links)
+                    terms.append((kind, motor, side * weight))
+    values = _weighted_sums(dynamics, shifted, links)
     slopes = np.zeros((3, n, motors))
-    for (kind, motor, weight), value in zip(kept, values, strict=True):
+    for (kind, motor, weight), value in zip(terms, values, strict=True):
         slopes[kind, :, motor] += weight * value
     # What drives add depends on their own motor alone.
     for place, (symbol, suffix) in enumerate(dynamics.columns(drives)):
@@ -68,7 +67,7 @@ def point_slopes(dynamics: Tree, state: State, weights: FloatArray) -> FloatArra
     for motor in range(dynamics.motors):
         for shift, weight in _point_rule(dynamics, motor):
             for side in (1.0, -1.0):
-                points = balls(dynamics, _moved(state, 0, motor, side * shift))
+                points = ball_centres(dynamics, _moved(state, 0, motor, side * shift))
                 slopes[:, motor] += side * weight * (weights * points).sum(axis=(1, 2))
     return slopes
 
@@ -76,19 +75,16 @@ def point_slopes(dynamics: Tree, state: State, weights: FloatArray) -> FloatArra
 _SYMBOLS = frozenset(drive.value for drive in Drive)
 
 
-def _each(dynamics: Tree, states: Sequence[State], weights: FloatArray) -> list[FloatArray]:
+def _weighted_sums(
+    dynamics: Tree, states: Sequence[State], weights: FloatArray
+) -> list[FloatArray]:
     """The weighted sum of the links' columns at each of some states, (n,) each."""
     n = len(states[0])
-    stacked = State.stacked(states)
+    stacked = State.concatenate(states)
     table = dynamics.regressor(stacked, ())
     table = table.reshape(*table.shape[:2], len(states), n)
     summed = np.einsum("cmsn,cmn->sn", table, weights)
     return list(summed)
-
-
-def _is_polynomial(dynamics: Tree) -> bool:
-    """A tree whose motors move a joint each."""
-    return type(dynamics) is Tree or (isinstance(dynamics, Dynamics) and dynamics.coupling is None)
 
 
 def _turns(dynamics: Tree, motor: int) -> bool:
@@ -100,13 +96,13 @@ def _first_link(dynamics: Tree, motor: int) -> int:
 
 
 def _angle_rule(dynamics: Tree, motor: int) -> Sequence[tuple[float, float]]:
-    if not _is_polynomial(dynamics):
+    if not dynamics.direct_drives:
         return ((SMALL, 0.5 / SMALL),)
     return _TURN if _turns(dynamics, motor) else _PUSH
 
 
 def _point_rule(dynamics: Tree, motor: int) -> Sequence[tuple[float, float]]:
-    if not _is_polynomial(dynamics):
+    if not dynamics.direct_drives:
         return ((SMALL, 0.5 / SMALL),)
     # Points are of degree one in an angle: f'(0) = D(pi/2) / 2.
     return ((np.pi / 2, 0.5),) if _turns(dynamics, motor) else _PUSH

@@ -18,6 +18,19 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import State
+from theodolite.errors import InputError
+
+#: Fewer samples per second, or more in all, are a mistake in the rate or the duration.
+LOWEST_RATE, MOST_SAMPLES = 1.0, 1e6
+
+
+def check_rate(rate: float, duration: float) -> None:
+    """Refuse a rate, Hz, at which nobody would sample a motion."""
+    if not LOWEST_RATE <= rate <= MOST_SAMPLES / duration:
+        raise InputError(
+            f"a rate of {rate:g} samples per second",
+            allowed=f"{LOWEST_RATE:g} to {MOST_SAMPLES / duration:g} for {duration:g} s",
+        )
 
 
 class Segment(Protocol):
@@ -97,19 +110,19 @@ class Move:
         start: FloatArray, end: FloatArray, velocity: FloatArray, acceleration: FloatArray
     ) -> Move:
         """As fast as the limits allow."""
-        way = np.abs(end - start)
+        distance = np.abs(end - start)
         # Highest speed 15/8, highest acceleration 10/sqrt 3, of a unit move in unit time.
-        by_speed = float((1.875 * way / velocity).max())
-        by_change = float(np.sqrt((10 / np.sqrt(3) * way / acceleration).max()))
+        by_speed = float((1.875 * distance / velocity).max())
+        by_change = float(np.sqrt((10 / np.sqrt(3) * distance / acceleration).max()))
         return Move(start, end, max(by_speed, by_change) * 1.001)
 
     def at(self, times: FloatArray) -> State:
         s = np.clip(times / self.duration, 0.0, 1.0)[:, None] if self.duration else times[:, None]
-        way = self.end - self.start
+        distance = self.end - self.start
         return State(
-            self.start + way * s**3 * (10 - 15 * s + 6 * s**2),
-            way * 30 * s**2 * (1 - s) ** 2 / max(self.duration, 1e-12),
-            way * 60 * s * (1 - s) * (1 - 2 * s) / max(self.duration, 1e-12) ** 2,
+            self.start + distance * s**3 * (10 - 15 * s + 6 * s**2),
+            distance * 30 * s**2 * (1 - s) ** 2 / max(self.duration, 1e-12),
+            distance * 60 * s * (1 - s) * (1 - 2 * s) / max(self.duration, 1e-12) ** 2,
         )
 
 
@@ -135,13 +148,18 @@ class Trajectory:
     def duration(self) -> float:
         return sum(segment.duration for segment in self.segments)
 
-    def sampled(self, rate: float) -> tuple[FloatArray, State]:
-        """Even times from zero, and the motion there."""
-        times = np.arange(int(np.floor(self.duration * rate + 1e-9)) + 1) / rate
+    def at(self, times: FloatArray) -> State:
+        """The motion at increasing times, seconds from its start."""
         ends = np.cumsum([segment.duration for segment in self.segments])
         which = np.minimum(np.searchsorted(ends, times, side="right"), len(ends) - 1)
         states = []
         for number, segment in enumerate(self.segments):
             start = ends[number] - segment.duration
             states.append(segment.at(times[which == number] - start))
-        return times, State.stacked(states)
+        return State.concatenate(states)
+
+    def sample(self, rate: float) -> tuple[FloatArray, State]:
+        """Even times from zero, at so many Hz, and the motion there."""
+        check_rate(rate, self.duration)
+        times = np.arange(int(np.floor(self.duration * rate + 1e-9)) + 1) / rate
+        return times, self.at(times)

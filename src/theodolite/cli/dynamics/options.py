@@ -1,0 +1,214 @@
+"""Options that the verbs of dynamics share, and how they become objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from theodolite.cli.options import name_list, robot_named
+from theodolite.io.machines import is_urdf
+
+if TYPE_CHECKING:
+    from theodolite.arrays import FloatArray
+    from theodolite.dynamics.drives import Drive
+    from theodolite.dynamics.inertia import RigidBody
+    from theodolite.dynamics.machine_dynamics import MachineDynamics
+    from theodolite.dynamics.parameters import DynamicParameters
+    from theodolite.dynamics.recording import Recording
+
+GravityOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="x,y,z",
+        help="Gravity in the world, m/s2. Default: against the first axis of a table of axes; "
+        "along -z for URDF files and mechanisms.",
+    ),
+]
+TipOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LINK",
+        help="Last link, where a URDF has several. A payload is given in its frame.",
+    ),
+]
+GainsOption = Annotated[
+    str | None,
+    typer.Option(metavar="K,K,...", help="Drive gains, Nm/A, if currents were recorded."),
+]
+CutoffOption = Annotated[
+    float | None,
+    typer.Option(
+        metavar="HZ", help="Cut-off frequency of the low-pass, Hz. Default: chosen from the data."
+    ),
+]
+KeepRestOption = Annotated[
+    bool,
+    typer.Option(
+        "--keep-rest/--no-keep-rest",
+        "--whole/--no-whole",
+        help="Keep the rest before and after the movement.",
+    ),
+]
+FrictionOption = Annotated[
+    str,
+    typer.Option(
+        metavar="TERM,...",
+        help="Friction terms: viscous, coulomb, offset, asymmetric, stribeck, spring; or none.",
+    ),
+]
+PayloadOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="m,x,y,z[,...]",
+        help="A known payload: its mass, kg, and centre of mass in the frame of the tip, mm; "
+        "optionally XX,XY,XZ,YY,YZ,ZZ about that centre, kg m2.",
+    ),
+]
+RotorsOption = Annotated[
+    bool, typer.Option("--rotors/--no-rotors", help="Include the inertias of the rotors.")
+]
+StribeckOption = Annotated[
+    float,
+    typer.Option(metavar="V", help="Speed at which the Stribeck term has fallen to 1/e, rad/s."),
+]
+GoodOption = Annotated[
+    float,
+    typer.Option(metavar="PERCENT", help="Torque error up to which the model is good, percent."),
+]
+UsableOption = Annotated[
+    float,
+    typer.Option(
+        metavar="PERCENT",
+        help="Torque error up to which the model is usable, percent; beyond it the exit code is 1.",
+    ),
+]
+PlotOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Plot measured and predicted torques.")
+]
+DEFAULT_FRICTION = "viscous,coulomb,offset"
+#: As in ``theodolite.dynamics``, which is not imported before it is needed.
+DEFAULT_STRIBECK = 0.1
+DEFAULT_GOOD, DEFAULT_USABLE = 6.0, 15.0
+
+Member = TypeVar("Member", bound=Enum)
+
+
+def load_dynamics(
+    robot: str,
+    gravity: str | None,
+    tip: str | None = None,
+    stribeck_speed: float | None = None,
+    *,
+    parameters: DynamicParameters | None = None,
+    any_tip: bool = True,
+) -> MachineDynamics:
+    """The dynamics of any robot; with ``any_tip``, also of a URDF with several tips.
+
+    Gravity and Stribeck speed are by default those of identified ``parameters``.
+    """
+    from theodolite.dynamics.machine_dynamics import build_dynamics
+    from theodolite.errors import InputError
+
+    if tip is not None and not is_urdf(robot):
+        raise InputError(f"--tip {tip} is for URDF files, not for '{robot}'")
+    return build_dynamics(
+        robot_named(robot, tip=tip, any_tip=any_tip),
+        gravity=None if gravity is None else parse_numbers(gravity, "--gravity", "0,0,-9.81"),
+        stribeck_speed=stribeck_speed,
+        parameters=parameters,
+    )
+
+
+def parse_numbers(text: str, option: str, example: str) -> FloatArray:
+    """Numbers between commas; ``example`` is shown where there are none."""
+    import numpy as np
+
+    from theodolite.errors import InputError
+
+    try:
+        values = np.array([float(item) for item in text.replace(",", " ").split()])
+    except ValueError:
+        values = np.empty(0)
+    if not len(values) or not np.isfinite(values).all():
+        raise InputError(f"{option} {text!r}", allowed=f"numbers, as in {example}")
+    return values
+
+
+def parse_choice(kind: type[Member], text: str, option: str) -> Member:
+    """A member of an enumeration by its value."""
+    from theodolite.errors import InputError
+
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise InputError(f"{option} {text}", allowed=[each.value for each in kind]) from error
+
+
+def parse_drives(friction: str, *, rotors: bool) -> tuple[Drive, ...]:
+    """Rotors, and friction terms by their names."""
+    from theodolite.dynamics.drives import Drive
+    from theodolite.errors import InputError
+
+    names = [name.strip().upper() for name in friction.split(",") if name.strip()]
+    terms = {drive.name: drive for drive in Drive if drive is not Drive.ROTOR}
+    chosen = [] if names == ["NONE"] else names
+    for name in chosen:
+        if name not in terms:
+            raise InputError(
+                f"--friction {name.lower()}", allowed=[*(term.lower() for term in terms), "none"]
+            )
+    ordered = tuple(drive for name, drive in terms.items() if name in chosen)
+    return (Drive.ROTOR, *ordered) if rotors else ordered
+
+
+def parse_body(text: str) -> RigidBody:
+    """A body from ``m,x,y,z`` in kg and mm, and perhaps six inertias in kg m2."""
+    import numpy as np
+
+    from theodolite.dynamics.inertia import PLACES, RigidBody
+    from theodolite.errors import InputError
+
+    allowed = "4 or 10 numbers: kg, three mm, perhaps six kg m2"
+    try:
+        numbers = parse_numbers(text, "--payload", "2.8,0,0,60")
+    except InputError as error:
+        raise InputError(error.what, allowed=allowed) from error
+    if len(numbers) not in (4, 10):
+        raise InputError(f"--payload {text!r}", allowed=allowed)
+    inertia = np.zeros((3, 3))
+    for value, (i, j) in zip(numbers[4:], PLACES, strict=False):
+        inertia[i, j] = inertia[j, i] = value
+    try:
+        return RigidBody(float(numbers[0]), 1e-3 * numbers[1:4], inertia)
+    except InputError as error:
+        raise error.at(f"--payload {text!r}") from error
+
+
+@dataclass(frozen=True)
+class RecordingReader:
+    """Reads recordings of one robot as the options say."""
+
+    dynamics: MachineDynamics
+    columns: str | None = None
+    ignore: str = ""
+    drive_gains: str | None = None
+
+    def read(self, path: Path, *, currents: bool = False) -> Recording:
+        """One recording; with ``currents``, currents in place of torques."""
+        from theodolite.io.recordings import read_recording
+
+        gains = self.drive_gains
+        return read_recording(
+            path,
+            self.dynamics.robot,
+            columns=None if self.columns is None else name_list(self.columns),
+            ignore=name_list(self.ignore),
+            drive_gains=None
+            if gains is None
+            else parse_numbers(gains, "--drive-gains", "14.9,13.3"),
+            currents=currents,
+        )

@@ -1,0 +1,54 @@
+"""How dynamics are identified: which estimator, on which model of the motors."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Estimator(Enum):
+    """How torques weigh against each other, and what is asked of the parameters."""
+
+    #: Least squares.
+    ORDINARY = "ordinary"
+    #: Each joint weighs by its own residual.
+    WEIGHTED = "weighted"
+    #: Whole samples are made white, because residuals of different joints are correlated.
+    CORRELATED = "correlated"
+    #: The same with Huber's loss, so that outliers count less.
+    ROBUST = "robust"
+    #: Weighted, without the parameters that the data do not support.
+    ESSENTIAL = "essential"
+    #: Weighted, all standard parameters near to a prior.
+    RIDGE = "ridge"
+    #: Weighted, all standard parameters as bodies can have them.
+    CONSISTENT = "consistent"
+
+    @property
+    def weighs_joints(self) -> bool:
+        return self is not Estimator.ORDINARY
+
+    @property
+    def correlates_joints(self) -> bool:
+        return self in (Estimator.CORRELATED, Estimator.ROBUST)
+
+    @property
+    def uses_prior(self) -> bool:
+        return self in (Estimator.RIDGE, Estimator.CONSISTENT)
+
+
+class Model(Enum):
+    """What is compared with the recording."""
+
+    #: The torque of every motor.
+    TORQUE = "torque"
+    #: The work of all motors together: no accelerations, one equation per sample.
+    ENERGY = "energy"
+    #: The power of all motors together, likewise.
+    POWER = "power"
+
+    @property
+    def estimators(self) -> tuple[Estimator, ...]:
+        """The estimators that there are for it, the default one first."""
+        if self is Model.TORQUE:
+            return (Estimator.WEIGHTED, *(e for e in Estimator if e is not Estimator.WEIGHTED))
+        return (Estimator.ORDINARY,)

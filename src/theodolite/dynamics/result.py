@@ -1,0 +1,114 @@
+"""Identified dynamics: values, their uncertainty, and how they came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.dynamics.base_parameters import base_values
+from theodolite.dynamics.estimators import Estimator, Model
+from theodolite.dynamics.parameters import DynamicParameters
+from theodolite.dynamics.torque import TorqueProblem
+from theodolite.dynamics.torque_noise import TorqueNoise
+from theodolite.dynamics.tree import Tree
+from theodolite.estimation.identifiability import Identifiability
+from theodolite.estimation.solver import Solution, Status
+from theodolite.estimation.statistics import Statistics
+
+
+class BodyStatus(Enum):
+    """How the search for parameters that bodies can have ended."""
+
+    SOLVED = "The identified bodies can exist."
+    INACCURATE = "The identified bodies can exist, but the solver did not reach its accuracy."
+    SOLVER_FAILED = "The solver found no bodies; the weighted base parameters are given instead."
+
+    @property
+    def good(self) -> bool:
+        return self is not BodyStatus.SOLVER_FAILED
+
+    @property
+    def advice(self) -> str:
+        """What to do next; nothing where all is well."""
+        return {
+            BodyStatus.SOLVED: "",
+            BodyStatus.INACCURATE: "Compare its torque error with that of the weighted fit.",
+            BodyStatus.SOLVER_FAILED: "Check the units of the torques, and that every joint moves "
+            "and has a torque; a prior of about the right masses helps.",
+        }[self]
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiedDynamics:
+    """Identified dynamics."""
+
+    problem: TorqueProblem
+    solution: Solution
+    #: All columns; regrouped parameters are zero, unless all standard ones were identified.
+    values: FloatArray
+    noise: TorqueNoise
+    #: Of the base parameters by least squares.
+    statistics: Statistics
+    estimator: Estimator = Estimator.WEIGHTED
+    model: Model = Model.TORQUE
+    #: Are all standard parameters identified, not the base ones alone? They have no intervals.
+    standard: bool = False
+    #: Could bodies have them?
+    consistent: bool = False
+    #: How the search for consistent bodies ended, if there was one.
+    body_status: BodyStatus | None = None
+
+    @property
+    def identifiability(self) -> Identifiability:
+        return self.solution.identifiability
+
+    @property
+    def status(self) -> Status | BodyStatus:
+        """How the identification ended."""
+        if self.body_status is BodyStatus.SOLVER_FAILED:
+            return self.body_status
+        return self.solution.status
+
+    @property
+    def dynamics(self) -> Tree:
+        return self.problem.dynamics
+
+    @property
+    def rows(self) -> int:
+        """Samples, each with a torque of every motor."""
+        return self.problem.rows
+
+    @property
+    def base_values(self) -> FloatArray:
+        """Values of the base parameters, in the order of ``identifiability.base``."""
+        return base_values(self.identifiability, self.values)
+
+    @property
+    def relative_deviations(self) -> FloatArray:
+        """Relative standard deviation of each base parameter, percent."""
+        values = self.base_values
+        safe = np.where(values == 0, np.nan, np.abs(values))
+        return 100.0 * self.statistics.standard_errors / safe
+
+    def named(self) -> dict[str, float]:
+        """Values of all columns by name."""
+        return dict(zip(self.problem.names, self.values.tolist(), strict=True))
+
+    @property
+    def parameters(self) -> DynamicParameters:
+        """The values with all that is needed to predict torques with them again."""
+        x, y, z = map(float, self.dynamics.gravity)
+        return DynamicParameters(
+            self.named(),
+            self.problem.drives,
+            self.dynamics.name,
+            self.dynamics.frames,
+            self.dynamics.stribeck_speed,
+            (x, y, z),
+            self.problem.runs[0].cutoff or None,
+            self.standard,
+            "the identified dynamics",
+        )
