@@ -15,7 +15,7 @@ from theodolite.model.conventions import Piece, Row
 _ELEMENT = re.compile(r"\s*([RT])([xyz])\(([^()]*)\)")
 _TERM = re.compile(
     r"\s*(?:(?P<sign>[+-])?\s*(?P<name>[A-Za-z]\w*)|"
-    r"(?P<known>=)?\s*(?P<number>[+-]?\s*(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?))\s*"
+    r"(?P<known>=)?\s*(?P<number>[+-]?\s*(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?))\s*"
 )
 
 

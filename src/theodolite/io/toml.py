@@ -7,23 +7,28 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from theodolite.arrays import FloatArray
-from theodolite.errors import InputError
+from theodolite.errors import InputError, shown
+from theodolite.io.units import LARGEST_NUMBER
 
 FORMAT = "theodolite robot 1"
-#: No length, angle or gain of a robot is larger, in any unit.
-LARGEST_NUMBER = 1e12
+#: So that priorities fit into any integer.
+HIGHEST_PRIORITY = 10**9
 
 
-def parse_toml(text: str, where: str) -> dict[str, Any]:
-    """The content of a robot file; ``where`` names it in errors."""
+def parse_toml(
+    text: str,
+    where: str,
+    *,
+    kind: str = "robot",
+    remedy: str = "Compare with a file made by 'theodolite new'",
+) -> dict[str, Any]:
+    """The content of a file of some kind; ``where`` names it in errors."""
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise InputError(
-            f"is not a whole robot file: {error}",
-            where=where,
-            remedy="Compare with a file made by 'theodolite new'",
-        ) from error
+        raise InputError(f"is not a whole {kind} file: {error}", where=where, remedy=remedy) from (
+            error
+        )
 
 
 class TomlReader:
@@ -40,12 +45,12 @@ class TomlReader:
                 remedy='Add: units = { length = "mm", angle = "deg" }',
             )
         if not isinstance(units[quantity], str) or units[quantity] not in factors:
-            raise self.error(f"the unit of {quantity} is {units[quantity]!r}", allowed=factors)
+            raise self.error(f"the unit of {quantity} is {shown(units[quantity])}", allowed=factors)
         return factors[units[quantity]]
 
     def number(self, value: Any, place: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(f"{place} is {value!r}, not a number")
+            raise self.error(f"{place} is {shown(value)}, not a number")
         try:
             number = float(value)
         except OverflowError:
@@ -61,10 +66,10 @@ class TomlReader:
             raise self.error("priorities is neither a table nor a matrix")
         self.check_keys(given, names, "priorities")
         for name, value in given.items():
-            if type(value) is not int or value < 0:
+            if type(value) is not int or not 0 <= value <= HIGHEST_PRIORITY:
                 raise self.error(
-                    f"the priority of {name} is {value!r}",
-                    allowed="whole numbers; 0 means never identify",
+                    f"the priority of {name} is {shown(value)}",
+                    allowed="whole numbers up to 10^9; 0 means never identify",
                 )
         return dict(given)
 
@@ -93,6 +98,8 @@ def toml_rows(matrix: FloatArray) -> str:
 def toml_string(text: str) -> str:
     import json
 
+    # What no file can hold, as in names of files that are not UTF-8.
+    text = text.encode("utf-8", errors="replace").decode("utf-8")
     # JSON's escapes are a subset of those of TOML's basic strings, except for DEL.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
