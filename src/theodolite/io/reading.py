@@ -27,15 +27,16 @@ def read_bytes(path: Path, *, limit: int = LARGEST_FILE) -> bytes:
     """The content of a file or pipe, or a clear reason why there is none."""
     try:
         with path.open("rb") as stream:
-            kind = os.fstat(stream.fileno()).st_mode
-            if not stat.S_ISREG(kind) and not stat.S_ISFIFO(kind):
+            found = os.fstat(stream.fileno())
+            if not stat.S_ISREG(found.st_mode) and not stat.S_ISFIFO(found.st_mode):
                 raise InputError("is no ordinary file", where=str(path))
-            content = stream.read(limit + 1)
+            # A pipe has no size; it is read no further than a file would be.
+            content = stream.read(limit + 1) if found.st_size <= limit else None
     except FileNotFoundError as error:
         raise InputError("there is no such file", where=str(path)) from error
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {reason(error)}", where=str(path)) from error
-    if len(content) > limit:
+    if content is None or len(content) > limit:
         raise InputError(
             "is too large",
             where=str(path),
