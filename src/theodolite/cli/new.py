@@ -50,9 +50,10 @@ def command(
     notes: list[str] = []
     if wanted is not None:
         arm = serial(original, "it has no other convention")
-        if arm.priorities:
+        other = _in(arm, wanted)
+        if arm.priorities and not other.priorities:
             notes.append("Its priorities were left out: the parameters are others.")
-        text = format_robot(_in(arm, wanted))
+        text = format_robot(other)
     elif isinstance(original, Robot) and Path(source).suffix.lower() in _TABLES:
         arm, notes = _completed(original)
         text = format_robot(arm) if notes else text
@@ -137,7 +138,7 @@ def _in(robot: Robot, convention: Convention) -> Robot:
     from theodolite.model.conversion import converted
 
     if all(robot.frames[row].convention is convention for row in robot.joint_rows):
-        return replace(robot, priorities={})
+        return robot
     return converted(robot, convention)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.errors import InputError
+from theodolite.errors import InputError, printable
 from theodolite.io.naming import column_name, with_unit
 from theodolite.io.number_table import written_names
 from theodolite.io.sheets import Sheet, read_sheet
@@ -43,12 +43,12 @@ def read_dh_table(path: Path | str) -> Robot:
         raise InputError(f"line {line}: Qmin is not below Qmax", where=str(path))
     base, tool = (Row(Convention.POSE, Joint.FIXED) for _ in range(2))
     return Robot.of(
-        path.stem,
+        printable(path.stem),
         [base, *rows, tool],
         transmission=Transmission.of(len(moving), coa=np.diag(signs)),
         lower=lower,
         upper=upper,
-        source=f"{table.convention.value} table {path.name}",
+        source=printable(f"{table.convention.value} table {path.name}"),
     )
 
 

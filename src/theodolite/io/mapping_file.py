@@ -21,8 +21,7 @@ def read_mapping(path: Path) -> Mapping:
     content = parse_toml(read_text(path), str(path), kind="mapping", remedy=remedy)
     reader = TomlReader(content, str(path))
     reader.check_keys(content, ["format", "skip", "columns"], "")
-    if content.get("format") != FORMAT:
-        raise reader.error("its format is another", allowed=f"format = {FORMAT!r}")
+    reader.check_format(FORMAT)
     skip = content.get("skip", 0)
     if type(skip) is not int or not 0 <= skip <= MOST_SKIPPED:
         raise reader.error("skip is no number of lines", allowed=f"0 to {MOST_SKIPPED}")

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.errors import shown
 from theodolite.io.mechanism_file import MechanismReader, format_mechanism
 from theodolite.io.priorities import from_matrix
 from theodolite.io.product import format_product, parse_product
+from theodolite.io.reading import read_text
 from theodolite.io.toml import (
     FORMAT,
     TomlReader,
@@ -24,7 +26,7 @@ from theodolite.io.toml import (
     toml_vector,
 )
 from theodolite.io.units import ANGLES, LENGTHS, to_si
-from theodolite.io.writing import read_text, write_text
+from theodolite.io.writing import write_text
 from theodolite.model.conventions import Convention, Joint, Row, piece_symbols
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
@@ -32,7 +34,7 @@ from theodolite.model.robot import Robot, Target
 from theodolite.model.transmission import Transmission
 
 #: Names that can stand in a column of a measurement file.
-_TARGET_NAME = re.compile(r"(?!q\d)[A-Za-z][A-Za-z0-9]*$")
+_TARGET_NAME = re.compile(r"(?!q\d)[A-Za-z][A-Za-z0-9]*")
 _VECTORS = ["Offset", "Qmin", "Qmax"]
 _TOP = ["format", "name", "source", "units", "convention", "frames", *_VECTORS, "Com", "Coa"]
 _TOP += ["priorities", "targets"]
@@ -58,7 +60,9 @@ class _Reader(TomlReader):
     def robot(self) -> Robot:
         self.check_keys(self.content, _TOP, "")
         if self.content.get("format") != FORMAT:
-            raise self.error(f"the format is {self.content.get('format')!r}", allowed=repr(FORMAT))
+            raise self.error(
+                f"the format is {shown(self.content.get('format'))}", allowed=repr(FORMAT)
+            )
         self.length = self.unit("length", LENGTHS)
         self.angle = self.unit("angle", ANGLES)
         self.convention = self._convention(self.content.get("convention", "kk"), "convention")
@@ -76,13 +80,13 @@ class _Reader(TomlReader):
             if key not in self.content:
                 raise self.error(f"has no {key}", remedy="Add it; the file may have been cut short")
         robot = Robot.of(
-            str(self.content.get("name", "robot")),
+            self.words("name", "robot"),
             rows,
             transmission=self._transmission(entries),
             lower=self._by_joint("Qmin"),
             upper=self._by_joint("Qmax"),
             targets=self._targets(),
-            source=str(self.content.get("source", "")),
+            source=self.words("source", ""),
         )
         if (robot.lower >= robot.upper).any():
             joint = int(np.argmax(robot.lower >= robot.upper)) + 1
@@ -104,7 +108,7 @@ class _Reader(TomlReader):
         self.check_keys(entry, allowed, place)
         if type(entry.get("sigma")) is not int or entry["sigma"] not in (0, 1, 2):
             raise self.error(
-                f"{place}: sigma is {entry.get('sigma')!r}",
+                f"{place}: sigma is {shown(entry.get('sigma'))}",
                 allowed="0 (revolute), 1 (prismatic), 2 (fixed)",
             )
         joint = Joint(entry["sigma"])
@@ -197,14 +201,17 @@ class _Reader(TomlReader):
     def _matrix(self, key: str, sizes: list[int]) -> FloatArray | None:
         if key not in self.content:
             return None
+        rows = self.content[key]
+        if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+            raise self.error(f"{key} is not a matrix of numbers")
+        numbers = [
+            [self.number(item, f"{key}, row {number}") for item in row]
+            for number, row in enumerate(rows, start=1)
+        ]
         try:
-            matrix = np.array(self.content[key], dtype=np.float64, ndmin=2)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise self.error(f"{key} is not a matrix of numbers") from error
-        if not np.isfinite(matrix).all() or any(
-            isinstance(item, str | bool) for row in self.content[key] for item in row
-        ):
-            raise self.error(f"{key} is not a matrix of finite numbers")
+            matrix = np.array(numbers, dtype=np.float64, ndmin=2)
+        except ValueError as error:
+            raise self.error(f"the rows of {key} are not equally long") from error
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) not in sizes:
             shapes = " or ".join(f"{size} x {size}" for size in sizes)
             raise self.error(f"{key} is {' x '.join(map(str, matrix.shape))}", allowed=shapes)
@@ -220,9 +227,9 @@ class _Reader(TomlReader):
             if not isinstance(entry, dict) or "name" not in entry:
                 raise self.error(f"{place} has no name")
             self.check_keys(entry, ["name", "xyz"], place)
-            if not _TARGET_NAME.match(str(entry["name"])):
+            if not _TARGET_NAME.fullmatch(str(entry["name"])):
                 raise self.error(
-                    f"{place}: the name {entry['name']!r}",
+                    f"{place}: the name {shown(entry['name'])}",
                     allowed="letters and digits, a letter first, and not like q1",
                 )
             point = self._triple(entry.get("xyz"), f"{place}, xyz", self.length)
@@ -240,7 +247,7 @@ class _Reader(TomlReader):
             return Convention(name)
         except ValueError as error:
             allowed = [convention.value for convention in Convention]
-            raise self.error(f"{place}: no convention {name!r}", allowed=allowed) from error
+            raise self.error(f"{place}: no convention {shown(name)}", allowed=allowed) from error
 
     def _triple(self, value: Any, place: str, factor: float) -> tuple[float, float, float]:
         if not isinstance(value, list) or len(value) != 3:

@@ -13,6 +13,8 @@ from theodolite.io.units import LARGEST_NUMBER
 FORMAT = "theodolite robot 1"
 #: So that priorities fit into any integer.
 HIGHEST_PRIORITY = 10**9
+#: White space that people use in texts.
+_LINES = str.maketrans("\t\n\r", "   ")
 
 
 def parse_toml(
@@ -37,6 +39,11 @@ class TomlReader:
     def __init__(self, content: dict[str, Any], where: str) -> None:
         self.content, self.where = content, where
 
+    def check_format(self, wanted: str) -> None:
+        if self.content.get("format") != wanted:
+            given = shown(self.content.get("format"))
+            raise self.error(f"the format is {given}", allowed=repr(wanted))
+
     def unit(self, quantity: str, factors: Mapping[str, float]) -> float:
         units = self.content.get("units")
         if not isinstance(units, dict) or quantity not in units:
@@ -47,6 +54,15 @@ class TomlReader:
         if not isinstance(units[quantity], str) or units[quantity] not in factors:
             raise self.error(f"the unit of {quantity} is {shown(units[quantity])}", allowed=factors)
         return factors[units[quantity]]
+
+    def words(self, key: str, default: str) -> str:
+        """A text for people; characters that a terminal would obey are refused."""
+        value = self.content.get(key, default)
+        if not isinstance(value, str):
+            raise self.error(f"{key} is {shown(value)}, not a text")
+        if not value.translate(_LINES).isprintable():
+            raise self.error(f"{key} has characters that cannot be shown: {shown(value)}")
+        return value
 
     def number(self, value: Any, place: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):

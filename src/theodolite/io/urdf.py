@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.errors import InputError
-from theodolite.io.writing import read_text
+from theodolite.errors import InputError, printable, shown
+from theodolite.io.reading import read_text
+from theodolite.io.units import LARGEST_NUMBER
 from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.poses import roll_pitch_yaw, rotation_matrix
 from theodolite.model.robot import Robot
@@ -82,11 +83,11 @@ def read_urdf(
     if not moving:
         raise InputError("the chain has no joints", where=str(path), remedy="Choose another tip")
     return Robot.of(
-        str(tree.get("name", path.stem)),
+        printable(str(tree.get("name", path.stem))),
         list(_rows(chain)),
         lower=[joint.lower for joint in moving],
         upper=[joint.upper for joint in moving],
-        source=f"URDF {path.name}, from {chain[0].parent} to {chain[-1].child}",
+        source=printable(f"URDF {path.name}, from {chain[0].parent} to {chain[-1].child}"),
     )
 
 
@@ -123,7 +124,7 @@ def aligning(axis: FloatArray) -> FloatArray:
 def _joint(element: Any, where: str) -> UrdfJoint:
     name = str(element.get("name"))
     kind = element.get("type")
-    trouble = "" if kind in _KINDS else f"is of type {kind!r}"
+    trouble = "" if kind in _KINDS else f"is of type {shown(kind)}"
     if element.find("mimic") is not None:
         trouble = "mimics another"
     parent, child = element.find("parent"), element.find("child")
@@ -168,9 +169,13 @@ def numbers(text: str, joint: str, where: str, count: int = 3) -> FloatArray:
     try:
         values = np.array([float(item) for item in text.split()])
     except ValueError as error:
-        raise InputError(f"joint '{joint}': {text!r} are not numbers", where=where) from error
-    if len(values) != count or not np.isfinite(values).all():
-        raise InputError(f"joint '{joint}': {text!r} is not {count} numbers", where=where)
+        raise InputError(f"joint '{joint}': {shown(text)} are not numbers", where=where) from error
+    if len(values) != count or not (np.abs(values) < LARGEST_NUMBER).all():
+        raise InputError(
+            f"joint '{joint}': {shown(text)} is not {count} numbers",
+            where=where,
+            allowed=f"numbers below {LARGEST_NUMBER:g}",
+        )
     return values
 
 
