@@ -10,7 +10,7 @@ import numpy as np
 
 from theodolite.errors import InputError, shown
 from theodolite.io.product import format_elements, parse_elements
-from theodolite.io.toml import FORMAT, TomlReader, toml_float, toml_key, toml_string
+from theodolite.io.toml import FORMAT, TomlReader, toml_float, toml_key, toml_string, toml_words
 from theodolite.io.units import ANGLES, LENGTHS, to_si
 from theodolite.model.bodies import Body, BodyElement, Closure, ClosureKind, MechanismJoint
 from theodolite.model.conventions import Joint
@@ -199,8 +199,8 @@ def format_mechanism(mechanism: Mechanism) -> str:
     """The text of a mechanism's file, in SI."""
     lines = [
         f"format = {toml_string(FORMAT)}",
-        f"name = {toml_string(mechanism.name)}",
-        f"source = {toml_string(mechanism.source)}",
+        f"name = {toml_words(mechanism.name)}",
+        f"source = {toml_words(mechanism.source)}",
         'units = { length = "m", angle = "rad" }',
         f"tool = {toml_string(mechanism.tool)}",
         "",

@@ -24,6 +24,7 @@ from theodolite.io.toml import (
     toml_rows,
     toml_string,
     toml_vector,
+    toml_words,
 )
 from theodolite.io.units import ANGLES, LENGTHS, to_si
 from theodolite.io.writing import write_text
@@ -267,8 +268,8 @@ def format_robot(robot: Machine) -> str:
         return format_mechanism(robot)
     lines = [
         f"format = {toml_string(FORMAT)}",
-        f"name = {toml_string(robot.name)}",
-        f"source = {toml_string(robot.source)}",
+        f"name = {toml_words(robot.name)}",
+        f"source = {toml_words(robot.source)}",
         'units = { length = "m", angle = "rad" }',
         "",
         "frames = [",

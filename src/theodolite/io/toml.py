@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from theodolite.arrays import FloatArray
-from theodolite.errors import InputError, shown
+from theodolite.errors import InputError, printable, shown
 from theodolite.io.units import LARGEST_NUMBER
 
 FORMAT = "theodolite robot 1"
@@ -118,6 +118,11 @@ def toml_string(text: str) -> str:
     text = text.encode("utf-8", errors="replace").decode("utf-8")
     # JSON's escapes are a subset of those of TOML's basic strings, except for DEL.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_words(text: str) -> str:
+    """A text for people, without what ``TomlReader.words`` refuses, as in odd names of files."""
+    return toml_string("".join(c if c in "\t\n\r" else printable(c) for c in text))
 
 
 def toml_key(name: str) -> str:
