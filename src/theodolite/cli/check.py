@@ -43,7 +43,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say what a file holds, and what is wrong with it; propose what its columns are."""
-    from theodolite.errors import InputError
+    from theodolite.errors import InputError, printable
     from theodolite.io.mapping_file import write_mapping
     from theodolite.io.writing import check_writable
     from theodolite.report.text import show_robot
@@ -76,7 +76,7 @@ def command(
         if not mappings:
             raise InputError("there is no mapping to write", where=str(save_mapping))
         write_mapping(mappings[-1], save_mapping, force=force)
-        screen.print(f"wrote {save_mapping}", markup=False)
+        screen.print(f"wrote {printable(str(save_mapping))}", markup=False)
     if json:
         print_json({"files": found})
     if any(item.get("doubtful") for item in found):

@@ -11,6 +11,7 @@ import typer
 from theodolite.cli.options import ForceOption, JsonOption, console, print_json, serial
 
 if TYPE_CHECKING:
+    from theodolite.calibration.completeness import Completeness
     from theodolite.model.conventions import Convention
     from theodolite.model.robot import Robot
 
@@ -37,7 +38,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Make a robot file to edit and calibrate."""
-    from theodolite.calibration.completeness import completeness
+    from theodolite.errors import printable
     from theodolite.io.robot_file import format_robot, parse_robot
     from theodolite.io.writing import check_writable, write_text
     from theodolite.model.robot import Robot
@@ -48,6 +49,7 @@ def command(
     text = _text(source, root, tip)
     original = parse_robot(text, source)
     notes: list[str] = []
+    missing: tuple[str, ...] | None = None
     if wanted is not None:
         arm = serial(original, "it has no other convention")
         other = _in(arm, wanted)
@@ -55,10 +57,11 @@ def command(
             notes.append("Its priorities were left out: the parameters are others.")
         text = format_robot(other)
     elif isinstance(original, Robot) and Path(source).suffix.lower() in _TABLES:
-        arm, notes = _completed(original)
+        arm, notes, missing = _completed(original)
         text = format_robot(arm) if notes else text
     robot = parse_robot(text, source)
-    missing = completeness(robot).missing if isinstance(robot, Robot) else ()
+    if missing is None:
+        missing = _judged(robot).missing if isinstance(robot, Robot) else ()
     write_text(file, text, force=force)
     if json:
         print_json(
@@ -78,7 +81,14 @@ def command(
         screen.print(note, style="yellow", markup=False)
     for sentence in missing:
         screen.print(f"[yellow]Not complete: {sentence}[/yellow]")
-    screen.print(f"wrote {file}", markup=False)
+    screen.print(f"wrote {printable(str(file))}", markup=False)
+
+
+def _judged(robot: Robot) -> Completeness:
+    """What the model can express, about its tool; targets are no part of it."""
+    from theodolite.calibration.completeness import completeness
+
+    return completeness(robot.with_targets(()))
 
 
 def _text(source: str, root: str | None, tip: str | None) -> str:
@@ -106,16 +116,15 @@ def _text(source: str, root: str | None, tip: str | None) -> str:
     return robots.text(source)
 
 
-def _completed(robot: Robot) -> tuple[Robot, list[str]]:
-    """The robot of a table in a convention that expresses every error, and why it is another."""
-    from theodolite.calibration.completeness import completeness
+def _completed(robot: Robot) -> tuple[Robot, list[str], tuple[str, ...]]:
+    """The robot of a table in a convention that expresses every error, why, and what is missing."""
     from theodolite.errors import InputError
     from theodolite.model.conventions import Convention
     from theodolite.model.conversion import converted
 
-    found = completeness(robot)
+    found = _judged(robot)
     if found.complete and not found.only_on_paper:
-        return robot, []
+        return robot, [], ()
     lacking = "; ".join(found.missing) or "small changes of nearly parallel axes need metres"
     own = robot.frames[robot.joint_rows[0]].convention.value
     for convention in (Convention.HAYATI, Convention.KK, Convention.POSE):
@@ -123,14 +132,14 @@ def _completed(robot: Robot) -> tuple[Robot, list[str]]:
             other = converted(robot, convention)
         except InputError:
             continue
-        better = completeness(other)
+        better = _judged(other)
         if better.complete and not better.only_on_paper:
             note = (
                 f"Not complete: {lacking}. So the {own} table is written as {convention.value}, "
                 f"which is complete and moves the same; --convention {own} keeps the table."
             )
-            return replace(other, source=f"{robot.source}, as {convention.value}"), [note]
-    return robot, []
+            return replace(other, source=f"{robot.source}, as {convention.value}"), [note], ()
+    return robot, [], found.missing
 
 
 def _in(robot: Robot, convention: Convention) -> Robot:

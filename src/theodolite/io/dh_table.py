@@ -12,7 +12,15 @@ from theodolite.errors import InputError, printable
 from theodolite.io.naming import column_name, with_unit
 from theodolite.io.number_table import written_names
 from theodolite.io.sheets import Sheet, read_sheet
-from theodolite.io.units import ANGLES, LENGTHS, joint_units, to_si
+from theodolite.io.toml import MOST_FRAMES
+from theodolite.io.units import (
+    ANGLES,
+    LARGEST_ANGLE,
+    LARGEST_LENGTH,
+    LENGTHS,
+    joint_units,
+    to_si,
+)
 from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.robot import Robot
 from theodolite.model.transmission import Transmission
@@ -60,6 +68,10 @@ class _Table:
         if sheet.names is None:
             raise InputError("has no header", where=self.where, remedy=_REMEDY)
         self.rows = len(sheet.lines)
+        if self.rows > MOST_FRAMES:
+            raise InputError(
+                f"has {self.rows} rows", where=self.where, allowed=f"up to {MOST_FRAMES}"
+            )
         #: symbol -> unit -> values as they stand
         self.columns: dict[str, dict[str, FloatArray]] = {}
         found = []
@@ -149,4 +161,11 @@ class _Table:
         value = float(columns[fitting[0]][number])
         if np.isnan(value):
             raise self.sheet.error(number, f"{symbol}_{fitting[0]}", "blank or not a number")
-        return to_si(value, units[fitting[0]])
+        amount = to_si(value, units[fitting[0]])
+        largest = LARGEST_ANGLE if fitting[0] in ANGLES else LARGEST_LENGTH
+        if abs(amount) > largest:
+            unit = "rad" if fitting[0] in ANGLES else "m"
+            raise self.sheet.error(
+                number, f"{symbol}_{fitting[0]}", f"{value:g}", f"below {largest:g} {unit}"
+            )
+        return amount

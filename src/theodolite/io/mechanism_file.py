@@ -10,8 +10,15 @@ import numpy as np
 
 from theodolite.errors import InputError, shown
 from theodolite.io.product import format_elements, parse_elements
-from theodolite.io.toml import FORMAT, TomlReader, toml_float, toml_key, toml_string, toml_words
-from theodolite.io.units import ANGLES, LENGTHS, to_si
+from theodolite.io.toml import (
+    FORMAT,
+    MOST_BODIES,
+    TomlReader,
+    toml_float,
+    toml_key,
+    toml_string,
+    toml_words,
+)
 from theodolite.model.bodies import Body, BodyElement, Closure, ClosureKind, MechanismJoint
 from theodolite.model.conventions import Joint
 from theodolite.model.mechanism import Mechanism
@@ -32,8 +39,7 @@ class MechanismReader(TomlReader):
             raise self.error(
                 f"the format is {shown(self.content.get('format'))}", allowed=repr(FORMAT)
             )
-        self.length = self.unit("length", LENGTHS)
-        self.angle = self.unit("angle", ANGLES)
+        self.read_units()
         joints = self._table("joints")
         names = [self._name(entry, f"joints, row {n}") for n, entry in enumerate(joints, 1)]
         for number, name in enumerate(names, 1):
@@ -71,10 +77,7 @@ class MechanismReader(TomlReader):
                 active=tuple(joint for joint, passive in found if not passive),
                 passive=tuple(joint for joint, passive in found if passive),
                 constants={
-                    name: to_si(
-                        self.number(value, f"constants, {name}"),
-                        self.angle if name in angles else self.length,
-                    )
+                    name: self.quantity(value, f"constants, {name}", turns=name in angles)
                     for name, value in constants.items()
                 },
                 source=self.words("source", ""),
@@ -89,6 +92,8 @@ class MechanismReader(TomlReader):
         entries = self.content.get(key)
         if not isinstance(entries, list) or not entries:
             raise self.error(f"has no {key}", remedy=f"Add '{key} = [ ... ]', one row for each")
+        if len(entries) > MOST_BODIES:
+            raise self.error(f"has {len(entries)} {key}", allowed=f"up to {MOST_BODIES}")
         for number, entry in enumerate(entries, 1):
             if not isinstance(entry, dict):
                 raise self.error(f"{key}, row {number} is not a table of values")
@@ -110,9 +115,8 @@ class MechanismReader(TomlReader):
                 f"{place}: passive is {shown(entry['passive'])}", allowed="true, false"
             )
         passive = bool(entry.get("passive", False))
-        factor = self.angle if turns else self.length
         numbers = {
-            key: to_si(self.number(entry[key], f"{place}, {key}"), factor)
+            key: self.quantity(entry[key], f"{place}, {key}", turns=turns)
             for key in ("home", "min", "max")
             if key in entry
         }
@@ -161,10 +165,7 @@ class MechanismReader(TomlReader):
         return Body(self._name(entry, place), str(entry.get("on", "world")), scaled)
 
     def _in_si(self, element: BodyElement, place: str) -> BodyElement:
-        amount = self.number(element.amount, place)
-        return replace(
-            element, amount=to_si(amount, self.angle if element.rotation else self.length)
-        )
+        return replace(element, amount=self.quantity(element.amount, place, turns=element.rotation))
 
     def _closure(self, entry: dict[str, Any], joints: list[str], number: int) -> Closure:
         place = f"closures, row {number}"

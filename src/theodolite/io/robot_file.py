@@ -17,6 +17,7 @@ from theodolite.io.product import format_product, parse_product
 from theodolite.io.reading import read_text
 from theodolite.io.toml import (
     FORMAT,
+    MOST_FRAMES,
     TomlReader,
     parse_toml,
     toml_float,
@@ -26,7 +27,6 @@ from theodolite.io.toml import (
     toml_vector,
     toml_words,
 )
-from theodolite.io.units import ANGLES, LENGTHS, to_si
 from theodolite.io.writing import write_text
 from theodolite.model.conventions import Convention, Joint, Row, piece_symbols
 from theodolite.model.machine import Machine
@@ -64,12 +64,13 @@ class _Reader(TomlReader):
             raise self.error(
                 f"the format is {shown(self.content.get('format'))}", allowed=repr(FORMAT)
             )
-        self.length = self.unit("length", LENGTHS)
-        self.angle = self.unit("angle", ANGLES)
+        self.read_units()
         self.convention = self._convention(self.content.get("convention", "kk"), "convention")
         entries = self.content.get("frames")
         if not isinstance(entries, list) or not entries:
             raise self.error("has no frames", remedy="Add 'frames = [ ... ]', one row per frame")
+        if len(entries) > MOST_FRAMES:
+            raise self.error(f"has {len(entries)} frames", allowed=f"up to {MOST_FRAMES}")
         rows = tuple(self._row(entry, number) for number, entry in enumerate(entries, start=1))
         self.joints = [row.joint for row in rows if row.joint is not Joint.FIXED]
         self.kinds = [row.joint for row in rows]
@@ -120,16 +121,15 @@ class _Reader(TomlReader):
         if convention is Convention.PRODUCT:
             return self._product(entry.get("product"), joint, place)
         values = {
-            slot.symbol: to_si(
-                self.number(entry[slot.symbol], f"{place}, {slot.symbol}"),
-                self.angle if slot.rotation else self.length,
+            slot.symbol: self.quantity(
+                entry[slot.symbol], f"{place}, {slot.symbol}", turns=slot.rotation
             )
             for slot in Row(convention, joint).slots
             if slot.symbol in entry
         }
         nominal = (
-            *self._triple(entry.get("xyz", [0, 0, 0]), f"{place}, xyz", self.length),
-            *self._triple(entry.get("rpy", [0, 0, 0]), f"{place}, rpy", self.angle),
+            *self._triple(entry.get("xyz", [0, 0, 0]), f"{place}, xyz", turns=False),
+            *self._triple(entry.get("rpy", [0, 0, 0]), f"{place}, rpy", turns=True),
         )
         return Row(convention, joint, values, nominal)
 
@@ -145,10 +145,9 @@ class _Reader(TomlReader):
         if len(moving) != wanted or any(p.rotation != (joint is Joint.REVOLUTE) for p in moving):
             kinds = {Joint.FIXED: "no q", Joint.REVOLUTE: "one R.(q)", Joint.PRISMATIC: "one T.(q)"}
             raise self.error(f"{place}: the product does not fit sigma", allowed=kinds[joint])
-        factors = [self.angle if piece.rotation else self.length for piece in pieces]
         values = {
-            symbol: to_si(self.number(amount, f"{place}, {symbol}"), factor)
-            for symbol, amount, factor in zip(piece_symbols(pieces), amounts, factors, strict=True)
+            symbol: self.quantity(amount, f"{place}, {symbol}", turns=piece.rotation)
+            for symbol, amount, piece in zip(piece_symbols(pieces), amounts, pieces, strict=True)
         }
         return Row(Convention.PRODUCT, joint, values, pieces=pieces)
 
@@ -191,11 +190,10 @@ class _Reader(TomlReader):
             raise self.error(f"{key} has the wrong length", allowed=allowed)
         if len(values) != len(self.joints):
             values = [v for v, k in zip(values, self.kinds, strict=True) if k is not Joint.FIXED]
-        factors = [self.angle if kind is Joint.REVOLUTE else self.length for kind in self.joints]
         return np.array(
             [
-                to_si(self.number(value, f"{key}, entry {number}"), factor)
-                for number, (value, factor) in enumerate(zip(values, factors, strict=True), 1)
+                self.quantity(value, f"{key}, entry {number}", turns=kind is Joint.REVOLUTE)
+                for number, (value, kind) in enumerate(zip(values, self.joints, strict=True), 1)
             ]
         )
 
@@ -233,7 +231,7 @@ class _Reader(TomlReader):
                     f"{place}: the name {shown(entry['name'])}",
                     allowed="letters and digits, a letter first, and not like q1",
                 )
-            point = self._triple(entry.get("xyz"), f"{place}, xyz", self.length)
+            point = self._triple(entry.get("xyz"), f"{place}, xyz", turns=False)
             targets.append(Target(str(entry["name"]), point))
         return targets
 
@@ -250,10 +248,10 @@ class _Reader(TomlReader):
             allowed = [convention.value for convention in Convention]
             raise self.error(f"{place}: no convention {shown(name)}", allowed=allowed) from error
 
-    def _triple(self, value: Any, place: str, factor: float) -> tuple[float, float, float]:
+    def _triple(self, value: Any, place: str, *, turns: bool) -> tuple[float, float, float]:
         if not isinstance(value, list) or len(value) != 3:
             raise self.error(f"{place} is not three numbers")
-        x, y, z = (to_si(self.number(item, place), factor) for item in value)
+        x, y, z = (self.quantity(item, place, turns=turns) for item in value)
         return x, y, z
 
 

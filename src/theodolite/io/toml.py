@@ -8,9 +8,18 @@ from typing import Any
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError, printable, shown
-from theodolite.io.units import LARGEST_NUMBER
+from theodolite.io.units import (
+    ANGLES,
+    LARGEST_ANGLE,
+    LARGEST_LENGTH,
+    LARGEST_NUMBER,
+    LENGTHS,
+    to_si,
+)
 
 FORMAT = "theodolite robot 1"
+#: No arm has more frames, no mechanism more bodies; what is computed grows with their cube.
+MOST_FRAMES, MOST_BODIES = 50, 200
 #: So that priorities fit into any integer.
 HIGHEST_PRIORITY = 10**9
 #: White space that people use in texts.
@@ -73,6 +82,18 @@ class TomlReader:
             number = float("inf")
         if not abs(number) < LARGEST_NUMBER:
             raise self.error(f"{place} is {number}", allowed=f"numbers below {LARGEST_NUMBER:g}")
+        return number
+
+    def read_units(self) -> None:
+        self.length = self.unit("length", LENGTHS)
+        self.angle = self.unit("angle", ANGLES)
+
+    def quantity(self, value: Any, place: str, *, turns: bool) -> float:
+        """An angle or a length in SI."""
+        number = to_si(self.number(value, place), self.angle if turns else self.length)
+        if abs(number) > (LARGEST_ANGLE if turns else LARGEST_LENGTH):
+            allowed = f"angles below {LARGEST_ANGLE:g} rad, lengths below {LARGEST_LENGTH:g} m"
+            raise self.error(f"{place} is {shown(value)}", allowed=allowed)
         return number
 
     def priorities(self, names: Sequence[str]) -> dict[str, int]:

@@ -8,6 +8,8 @@ from theodolite.model.conventions import Joint
 
 #: No length, angle, gain, time or torque is larger, in any unit; its powers are still finite.
 LARGEST_NUMBER = 1e12
+#: No part of a robot is larger than this, wherever its world begins, and no joint turns further.
+LARGEST_LENGTH, LARGEST_ANGLE = 1e5, 1e4
 LENGTHS = {"m": 1.0, "mm": 1e-3, "um": 1e-6, "in": 0.0254}
 ANGLES = {"rad": 1.0, "deg": np.pi / 180, "mrad": 1e-3}
 #: Units of recordings, as they stand in the names of columns.
