@@ -52,6 +52,23 @@ class Layout:
             return None
         return float(cell.replace("d", "e").replace("D", "e"))
 
+    def all_numbers(self, cells: Sequence[str]) -> list[float] | None:
+        """The numbers in cells that are all plain numbers, fast; None where some are not."""
+        together = "".join(cells)
+        if "_" in together or (self.decimal_comma and "." in together):
+            return None
+        try:
+            if self.decimal_comma:
+                return [float(cell.replace(",", ".")) for cell in cells]
+            return [float(cell) for cell in cells]
+        except ValueError:
+            return None
+
+    def has_number(self, cells: Sequence[str]) -> bool:
+        """Is at least one of the cells a number?"""
+        found = (self.number(cell) for cell in cells)
+        return any(value is not None and value == value for value in found)
+
     def numbers(self, cells: Sequence[str]) -> int:
         """How many of the cells are numbers, blank ones not counted."""
         found = (self.number(cell) for cell in cells)

@@ -104,7 +104,7 @@ def _is_no_quantity(sheet: Sheet, place: int, name: str) -> bool:
     if name == "set" or with_unit(name)[1]:
         return False
     cells = sheet.columns[place]
-    return isinstance(cells, list) and not sheet.layout.numbers(cells)
+    return isinstance(cells, list) and not sheet.layout.has_number(cells)
 
 
 def _numbers(sheet: Sheet, place: int, name: str, written: str, largest: float) -> FloatArray:

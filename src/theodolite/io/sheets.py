@@ -42,7 +42,8 @@ class Sheet:
         """A column as numbers, NaN for blank cells; ``name`` is what errors call it."""
         cells = self.columns[column]
         if isinstance(cells, list):
-            found = [self.layout.number(cell) for cell in cells]
+            found: list[float | None] = [*(self.layout.all_numbers(cells) or ())]
+            found = found or [*map(self.layout.number, cells)]
             if None in found:
                 row = found.index(None)
                 raise self.error(row, name, f"{shown(cells[row])} is not a number")
@@ -82,7 +83,9 @@ def from_rows(
 ) -> Sheet:
     """A table from rows of cells, with their line numbers: find the header and the units."""
     rows = [(line, cells) for line, cells in rows if any(cells)]
-    start, names, units = _head(path, rows, layout, named, comments)
+    start, names, units = _head(path, rows[:_TOP], layout, named, comments)
+    if start == _TOP:
+        start, names, units = _head(path, rows, layout, named, comments)
     body = rows[start:]
     if not body:
         raise InputError("has no rows of numbers", where=str(path))
