@@ -1,8 +1,59 @@
-"""Every error a user can meet. Each composes its own sentence."""
+"""Every error a user can meet. Each composes its own sentence.
+
+Sentences quote what stands in files and on command lines. So each is kept short, and characters
+that would move a terminal's cursor or hide text are written as escapes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+#: Nobody reads a longer message. Place and remedy have their share, what is wrong the next.
+LONGEST = 400
+_WHERE, _REMEDY, _WHAT, _ALLOWED = 100, 130, 200, 50
+
+
+def printable(text: str) -> str:
+    """The text on one line, with escapes for what a terminal would obey instead of show."""
+    if text.isprintable():
+        return text
+    text = text.replace("\r", " ").replace("\n", " ").replace("\t", " ")
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
+
+
+def bounded(text: str, limit: int) -> str:
+    """The text, with its middle left out where it is longer."""
+    if len(text) <= limit:
+        return text
+    tail = limit // 3
+    return f"{text[: limit - tail - 3]}...{text[-tail:]}"
+
+
+def shown(value: object, limit: int = 40) -> str:
+    """A value as Python writes it, short, whatever it is."""
+    try:
+        return bounded(repr(value), limit)
+    except (ValueError, RecursionError):
+        # Integers of thousands of digits, lists in lists in lists.
+        return f"a {type(value).__name__} too large to show"
+
+
+def listed(names: Iterable[str], limit: int) -> str:
+    """Names between commas, as many as there is room for, and how many more there are."""
+    every = [printable(name) for name in names]
+    whole = ", ".join(every)
+    if len(whole) <= limit:
+        return whole
+    shown_names: list[str] = []
+    room = limit - len(f", ... {len(every)} more")
+    for name in every:
+        room -= len(name) + 2
+        if room < 0:
+            break
+        shown_names.append(name)
+    return ", ".join([*shown_names, f"... {len(every) - len(shown_names)} more"])
 
 
 class TheodoliteError(Exception):
@@ -21,13 +72,20 @@ class InputError(TheodoliteError):
         remedy: str | None = None,
     ) -> None:
         self.what, self.where, self.remedy = what, where, remedy
-        self.allowed = allowed if isinstance(allowed, str | None) else ", ".join(allowed)
-        sentence = f"{where}: {what}" if where else what
+        self.allowed = allowed if isinstance(allowed, str | None) else tuple(allowed)
+        place = f"{bounded(printable(where), _WHERE)}: " if where else ""
+        advice = f". {bounded(printable(remedy), _REMEDY)}" if remedy else ""
+        room = LONGEST - len(place) - len(advice)
+        share = min(_WHAT, room - _ALLOWED if self.allowed else room)
+        sentence = place + bounded(printable(what), share)
         if self.allowed:
-            sentence += f"; allowed: {self.allowed}"
-        if remedy:
-            sentence += f". {remedy}"
-        super().__init__(sentence)
+            sentence += "; allowed: "
+            room = max(_ALLOWED, LONGEST - len(sentence) - len(advice))
+            if isinstance(self.allowed, str):
+                sentence += bounded(printable(self.allowed), room)
+            else:
+                sentence += listed(self.allowed, room)
+        super().__init__(sentence + advice)
 
     def at(self, where: str) -> InputError:
         """The same error with its place."""

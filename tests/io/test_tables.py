@@ -58,9 +58,11 @@ def test_units_are_those_of_the_names(tmp_path: Path) -> None:
         (("q2_deg", "q2"), "column 'q2' does not say its unit; allowed: q2_rad, q2_deg"),
         (("q3_mm", "q3_deg"), "column 'q3_deg' has the unit 'deg'; allowed: q3_m, q3_mm"),
         (("z_mm", "set"), "column z_mm missing"),
-        (("5,6,7", "5,6,nan"), "line 2, column 'z_mm': nan"),
-        (("5,6,7", "5,6,inf"), "line 2, column 'z_mm': inf"),
-        (("5,6,7", "5,,7"), "line 2, column 'y_mm': '' is not a number"),
+        (("4,5,6,7\n", "4,5,6,nan\n"), "line 2, column 'z_mm': blank or not a number"),
+        (("4,5,6,7\n", "4,5,6,inf\n"), "line 2, column 'z_mm': inf"),
+        (("4,5,6,7\n", "4,5,6,1e308\n"), "line 2, column 'z_mm': 1e+308; allowed: numbers below"),
+        (("4,5,6,7\n", "4,5,,7\n"), "line 2, column 'y_mm': blank"),
+        (("4,5,6,7\n", ",5,6,7\n"), "line 2, column 'q4_deg': blank"),
         (("2,3,4,5,6,7,8", "2,3,4,x,6,7,8"), "line 3, column 'q4_deg': 'x' is not a number"),
         (("6,7,8", "6"), "line 3 has 5 cells"),
         (
@@ -90,7 +92,7 @@ def test_files_without_header_rows_or_content_are_refused(tmp_path: Path) -> Non
             read(tmp_path, text)
     with pytest.raises(InputError, match="no such file"):
         th.read_measurements([tmp_path / "absent.csv"], th.robots.scara())
-    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\x81")
+    (tmp_path / "binary.csv").write_bytes(b"q1_deg\x00\x81\xff")
     with pytest.raises(InputError, match="not text"):
         th.read_measurements([tmp_path / "binary.csv"], th.robots.scara())
 

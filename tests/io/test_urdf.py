@@ -136,7 +136,7 @@ def test_dh_and_kk_tables(tmp_path: Path) -> None:
         ("theta_mm,d_mm,a_mm,alpha_deg\n1,2,3,4\n", "wrong kind of unit"),
         ("theta_deg,d_mm,a_mm,alpha_deg,x_mm\n1,2,3,4,5\n", "unknown column 'x_mm'"),
         ("theta_deg,d_mm,a_mm,alpha_deg\n1,2,z,4\n", "line 2, column 'a_mm': 'z' is not a number"),
-        ("sigma,theta_deg,d_mm,a_mm,alpha_deg\n5,1,2,3,4\n", "line 2: sigma is '5'"),
+        ("sigma,theta_deg,d_mm,a_mm,alpha_deg\n5,1,2,3,4\n", "line 2: sigma is 5"),
         ("sigma,theta_deg,d_mm,a_mm,alpha_deg\n2,1,2,3,4\n", "no joints"),
     ],
 )

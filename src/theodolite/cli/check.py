@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from theodolite.cli.options import JsonOption, console, print_json, robot_named
+from theodolite.cli.mapping_options import MapOption, MappingOption, mapping_from
+from theodolite.cli.options import ForceOption, JsonOption, console, print_json, robot_named
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from theodolite.calibration.data import Dataset
+    from theodolite.errors import InputError
+    from theodolite.io.mapping import Mapping
+    from theodolite.io.proposal import Proposal
+    from theodolite.model.machine import Machine
 
 NAME = "check"
+#: Files with measurements; all others are robots.
+_DATA = (".csv", ".tsv", ".txt", ".dat", ".asc", ".xlsx", ".xlsm", ".parquet", ".mat", ".npz")
 
 
 def command(
@@ -19,72 +31,200 @@ def command(
             metavar="FILE...", help="Robots, and measurements of the robot named before them."
         ),
     ],
+    robot: Annotated[
+        str | None, typer.Option(metavar="ROBOT", help="The robot of the measurements.")
+    ] = None,
+    map_: MapOption = None,
+    mapping: MappingOption = None,
+    save_mapping: Annotated[
+        Path | None, typer.Option(metavar="F", help="Write the proposed mapping to a file.")
+    ] = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say what a file holds, and what is wrong with it."""
-    from theodolite.errors import InputError
+    """Say what a file holds, and what is wrong with it; propose what its columns are."""
+    from theodolite.errors import InputError, printable
+    from theodolite.io.mapping_file import write_mapping
+    from theodolite.io.writing import check_writable
     from theodolite.report.text import show_robot
 
+    if save_mapping is not None:
+        check_writable(save_mapping, force=force)
+    given = mapping_from(map_, mapping)
     screen = console(json=json)
-    robot = None
+    machine = None if robot is None else robot_named(robot)
     found: list[dict[str, Any]] = []
+    mappings: list[Mapping] = [] if given is None else [given]
     for file in files:
-        if Path(file).suffix.lower() != ".csv":
-            robot = robot_named(file)
-            show_robot(screen, robot)
-            found.append(
-                {
-                    "file": file,
-                    "kind": "robot",
-                    "name": robot.name,
-                    "joints": robot.joints,
-                    "parameters": [parameter.name for parameter in robot.parameters],
-                    "chain": robot.describe(),
-                }
-            )
+        if Path(file).suffix.lower() not in _DATA:
+            machine = robot_named(file)
+            show_robot(screen, machine)
+            found.append(_robot_data(file, machine))
             continue
-        if robot is None:
+        if machine is None:
             raise InputError(
                 "measurements are checked against their robot",
                 where=file,
                 remedy="Name the robot first: theodolite check ROBOT DATA",
             )
-        found.append(_check_data(screen, Path(file), robot))
+        checked = _Checked(Path(file), machine, given)
+        checked.show(screen)
+        found.append(checked.json())
+        if checked.proposal is not None and checked.proposal.usable:
+            mappings.append(checked.proposal.mapping)
+    if save_mapping is not None:
+        if not mappings:
+            raise InputError("there is no mapping to write", where=str(save_mapping))
+        write_mapping(mappings[-1], save_mapping, force=force)
+        screen.print(f"wrote {printable(str(save_mapping))}", markup=False)
     if json:
         print_json({"files": found})
+    if any(item.get("doubtful") for item in found):
+        raise typer.Exit(1)
 
 
-def _check_data(screen: Any, path: Path, robot: Any) -> dict[str, Any]:
-    import numpy as np
-
-    from theodolite.calibration.catalogue import method_for
-    from theodolite.io.tables import read_measurements
-
-    data = read_measurements([path], robot)
-    holds = [
-        name
-        for name in ("positions", "rotations", "sets", "planes")
-        if getattr(data, name) is not None
-    ]
-    readings = robot.readings(data.motors)
-    moved = np.ptp(readings, axis=0) / (robot.upper - robot.lower)
-    still = [f"q{joint + 1}" for joint in np.flatnonzero(moved == 0.0)]
-    method = method_for(data)
-    screen.print(
-        f"{path}: {len(data)} configurations of {robot.name} with "
-        f"{', '.join(holds) or 'joints only'}; method {method}",
-        markup=False,
-    )
-    parts = ", ".join(f"q{joint + 1} {100 * part:.0f} %" for joint, part in enumerate(moved))
-    screen.print(f"  part of each joint's range that is used: {parts}")
-    if still:
-        screen.print(f"  [yellow]never moved: {', '.join(still)}[/yellow]")
+def _robot_data(file: str, robot: Machine) -> dict[str, Any]:
     return {
-        "file": str(path),
-        "kind": "measurements",
-        "rows": len(data),
-        "holds": holds,
-        "method": method,
-        "range_used": moved.tolist(),
-        "never_moved": still,
+        "file": file,
+        "kind": "robot",
+        "name": robot.name,
+        "joints": robot.joints,
+        "parameters": [parameter.name for parameter in robot.parameters],
+        "chain": robot.describe(),
     }
+
+
+class _Checked:
+    """One file of measurements: what it holds as it stands, and what it seems to be."""
+
+    def __init__(self, path: Path, robot: Machine, mapping: Mapping | None) -> None:
+        from theodolite.errors import InputError
+        from theodolite.io.tables import read_measurements
+
+        self.path, self.robot, self.notes = path, robot, list[str]()
+        self.data: Dataset | None = None
+        self.trouble: InputError | None = None
+        try:
+            self.data = read_measurements([path], robot, mapping=mapping, note=self.notes.append)
+        except InputError as error:
+            self.trouble = error
+        self.proposal = None if mapping is not None else self._proposed()
+        if self.trouble is not None and self.proposal is None:
+            raise self.trouble
+
+    def _proposed(self) -> Proposal | None:
+        """What the columns seem to be, for arms whose positions were measured."""
+        from theodolite.errors import InputError
+        from theodolite.io.proposal import propose
+        from theodolite.model.robot import Robot
+
+        if not isinstance(self.robot, Robot):
+            return None
+        if self.data is not None and (self.data.positions is None or self.data.fixture is not None):
+            return None
+        try:
+            return propose(self.path, self.robot)
+        except InputError:
+            # What kept the file from being read says more.
+            return None
+
+    @property
+    def doubtful(self) -> bool:
+        """Can the file not be used as it stands?"""
+        proposal = self.proposal
+        if self.trouble is not None:
+            return True
+        return proposal is not None and bool(proposal.findings or not proposal.usable)
+
+    def show(self, screen: Console) -> None:
+        """For people."""
+        from theodolite.errors import printable
+
+        path = printable(str(self.path))
+        if self.data is None:
+            trouble = self.trouble.what if self.trouble is not None else ""
+            screen.print(f"{path}: {printable(trouble)}", style="yellow", markup=False)
+        else:
+            holds = ", ".join(self._holds()) or "joints only"
+            screen.print(
+                f"{path}: {len(self.data)} configurations of {printable(self.robot.name)} with "
+                f"{holds}; method {self._method()}",
+                markup=False,
+            )
+            parts = ", ".join(f"q{n} {100 * part:.0f} %" for n, part in enumerate(self._moved(), 1))
+            screen.print(f"  part of each joint's range that is used: {parts}", markup=False)
+            if self._still():
+                screen.print(f"  [yellow]never moved: {', '.join(self._still())}[/yellow]")
+        for note in self.notes:
+            screen.print(f"  {printable(note)}", style="yellow", markup=False)
+        if self.proposal is not None:
+            _show_proposal(screen, self.proposal, asked=self.doubtful)
+
+    def _holds(self) -> list[str]:
+        names = ("positions", "rotations", "sets", "planes", "fixture", "pixels")
+        return [name for name in names if getattr(self.data, name) is not None]
+
+    def _method(self) -> str | None:
+        from theodolite.calibration.catalogue import method_for
+
+        return None if self.data is None else method_for(self.data)
+
+    def _moved(self) -> list[float]:
+        """The part of each joint's range that is used."""
+        import numpy as np
+
+        if self.data is None:
+            return []
+        span = np.ptp(self.robot.readings(self.data.motors), axis=0)
+        found: list[float] = (span / (self.robot.upper - self.robot.lower)).tolist()
+        return found
+
+    def _still(self) -> list[str]:
+        return [f"q{number}" for number, part in enumerate(self._moved(), 1) if part == 0.0]
+
+    def json(self) -> dict[str, Any]:
+        """For programs."""
+        content: dict[str, Any] = {
+            "file": str(self.path),
+            "kind": "measurements",
+            "doubtful": self.doubtful,
+            "trouble": None if self.trouble is None else str(self.trouble),
+            "notes": self.notes,
+        }
+        if self.data is not None:
+            content |= {
+                "rows": len(self.data),
+                "holds": self._holds(),
+                "method": self._method(),
+                "range_used": self._moved(),
+                "never_moved": self._still(),
+            }
+        if self.proposal is not None:
+            proposal = self.proposal
+            content["proposal"] = {
+                "map": str(proposal.mapping),
+                "certainty": proposal.certainty.name.lower(),
+                "findings": list(proposal.findings),
+                "undecided": list(proposal.undecided),
+                "rms_mm": None if proposal.rms is None else 1e3 * proposal.rms,
+            }
+        return content
+
+
+def _show_proposal(screen: Console, proposal: Proposal, *, asked: bool) -> None:
+    """What the columns seem to be; the mapping only where it is needed."""
+    from theodolite.errors import printable
+
+    for finding in proposal.findings:
+        screen.print(f"  found: {printable(finding)}", style="yellow", markup=False)
+    if proposal.rms is not None and proposal.usable:
+        screen.print(
+            f"  {1e3 * proposal.rms:.3g} mm (rms) from the nominal robot, wherever it stands"
+        )
+    for sentence in proposal.undecided:
+        screen.print(f"  not decided: {printable(sentence)}", markup=False)
+    if asked:
+        screen.print(f"  {proposal.certainty.value}", markup=False)
+        if proposal.usable:
+            text = printable(str(proposal.mapping)).replace('"', '\\"')
+            screen.print(f'  proposed: --map "{text}"', markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +11,13 @@ import typer
 from theodolite.cli.options import ForceOption, JsonOption, console, print_json, serial
 
 if TYPE_CHECKING:
+    from theodolite.calibration.completeness import Completeness
+    from theodolite.model.conventions import Convention
     from theodolite.model.robot import Robot
 
 NAME = "new"
+_URDF = (".urdf", ".xml")
+_TABLES = (".csv", ".tsv", ".txt", ".xlsx")
 
 
 def command(
@@ -24,45 +29,39 @@ def command(
     root: Annotated[str | None, typer.Option(help="URDF: the first link of the chain.")] = None,
     convention: Annotated[
         str | None,
-        typer.Option(help="Convert exactly: kk, dh, hayati, pose or generalized."),
+        typer.Option(
+            help="Convert exactly: kk, dh, hayati, pose or generalized. Default: as the source "
+            "is; tables that cannot express every error become hayati, kk or pose."
+        ),
     ] = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Make a robot file to edit and calibrate."""
-    from theodolite import robots
-    from theodolite.calibration.completeness import completeness
-    from theodolite.errors import InputError
-    from theodolite.io.dh_table import read_dh_table
-    from theodolite.io.robot_file import format_robot, parse_robot, read_robot
-    from theodolite.io.urdf import read_urdf
-    from theodolite.io.writing import write_text
+    from theodolite.errors import printable
+    from theodolite.io.robot_file import format_robot, parse_robot
+    from theodolite.io.writing import check_writable, write_text
     from theodolite.model.robot import Robot
     from theodolite.report.text import show_robot
 
-    readers = {
-        ".urdf": lambda path: read_urdf(path, root=root, tip=tip),
-        ".xml": lambda path: read_urdf(path, root=root, tip=tip),
-        ".csv": read_dh_table,
-        ".toml": read_robot,
-    }
-    suffix = Path(source).suffix.lower()
-    if suffix in readers:
-        text = format_robot(readers[suffix](Path(source)))
-    elif source in robots.NAMES:
-        # The built-in file itself, with its comments and units.
-        text = robots.text(source)
-    else:
-        raise InputError(
-            f"'{source}' is neither a built-in robot nor a .urdf, .csv or .toml file",
-            allowed=robots.NAMES,
-        )
-    dropped = False
-    if convention is not None:
-        original = parse_robot(text, source)
-        dropped = bool(original.priorities)
-        text = format_robot(_converted(serial(original, "it has no other convention"), convention))
+    check_writable(file, force=force)
+    wanted = None if convention is None else _convention(convention)
+    text = _text(source, root, tip)
+    original = parse_robot(text, source)
+    notes: list[str] = []
+    missing: tuple[str, ...] | None = None
+    if wanted is not None:
+        arm = serial(original, "it has no other convention")
+        other = _in(arm, wanted)
+        if arm.priorities and not other.priorities:
+            notes.append("Its priorities were left out: the parameters are others.")
+        text = format_robot(other)
+    elif isinstance(original, Robot) and Path(source).suffix.lower() in _TABLES:
+        arm, notes, missing = _completed(original)
+        text = format_robot(arm) if notes else text
     robot = parse_robot(text, source)
+    if missing is None:
+        missing = _judged(robot).missing if isinstance(robot, Robot) else ()
     write_text(file, text, force=force)
     if json:
         print_json(
@@ -71,24 +70,92 @@ def command(
                 "name": robot.name,
                 "joints": robot.joints,
                 "parameters": [parameter.name for parameter in robot.parameters],
+                "notes": notes,
+                "missing": list(missing),
             }
         )
         return
     screen = console(json=False)
     show_robot(screen, robot)
-    if dropped:
-        screen.print("[yellow]Its priorities were left out: the parameters are others.[/yellow]")
-    for sentence in completeness(robot).missing if isinstance(robot, Robot) else ():
+    for note in notes:
+        screen.print(note, style="yellow", markup=False)
+    for sentence in missing:
         screen.print(f"[yellow]Not complete: {sentence}[/yellow]")
-    screen.print(f"wrote {file}", markup=False)
+    screen.print(f"wrote {printable(str(file))}", markup=False)
 
 
-def _converted(robot: Robot, convention: str) -> Robot:
+def _judged(robot: Robot) -> Completeness:
+    """What the model can express, about its tool; targets are no part of it."""
+    from theodolite.calibration.completeness import completeness
+
+    return completeness(robot.with_targets(()))
+
+
+def _text(source: str, root: str | None, tip: str | None) -> str:
+    """The text of a robot file for a source; of a built-in robot its own, with its comments."""
+    from theodolite import robots
+    from theodolite.errors import InputError
+    from theodolite.io.dh_table import read_dh_table
+    from theodolite.io.robot_file import format_robot, read_robot
+    from theodolite.io.urdf import read_urdf
+
+    path, suffix = Path(source), Path(source).suffix.lower()
+    if suffix in _URDF:
+        return format_robot(read_urdf(path, root=root, tip=tip))
+    if root is not None or tip is not None:
+        raise InputError("--root and --tip are for URDF files", where=source)
+    if suffix in _TABLES:
+        return format_robot(read_dh_table(path))
+    if suffix == ".toml":
+        return format_robot(read_robot(path))
+    if source not in robots.NAMES:
+        raise InputError(
+            f"'{source}' is neither a built-in robot nor a .urdf, .csv or .toml file",
+            allowed=robots.NAMES,
+        )
+    return robots.text(source)
+
+
+def _completed(robot: Robot) -> tuple[Robot, list[str], tuple[str, ...]]:
+    """The robot of a table in a convention that expresses every error, why, and what is missing."""
     from theodolite.errors import InputError
     from theodolite.model.conventions import Convention
     from theodolite.model.conversion import convert
 
+    found = _judged(robot)
+    if found.complete and not found.only_on_paper:
+        return robot, [], ()
+    lacking = "; ".join(found.missing) or "small changes of nearly parallel axes need metres"
+    own = robot.frames[robot.joint_rows[0]].convention.value
+    for convention in (Convention.HAYATI, Convention.KK, Convention.POSE):
+        try:
+            other = convert(robot, convention)
+        except InputError:
+            continue
+        better = _judged(other)
+        if better.complete and not better.only_on_paper:
+            note = (
+                f"Not complete: {lacking}. So the {own} table is written as {convention.value}, "
+                f"which is complete and moves the same; --convention {own} keeps the table."
+            )
+            return replace(other, source=f"{robot.source}, as {convention.value}"), [note], ()
+    return robot, [], found.missing
+
+
+def _in(robot: Robot, convention: Convention) -> Robot:
+    """The robot in another convention; as it is where all its joints have it already."""
+    from theodolite.model.conversion import convert
+
+    if all(robot.frames[row].convention is convention for row in robot.joint_rows):
+        return robot
+    return convert(robot, convention)
+
+
+def _convention(name: str) -> Convention:
+    from theodolite.errors import InputError
+    from theodolite.model.conventions import Convention
+
     names = [known.value for known in Convention if known is not Convention.PRODUCT]
-    if convention not in names:
-        raise InputError(f"--convention {convention}", allowed=names)
-    return convert(robot, Convention(convention))
+    if name not in names:
+        raise InputError(f"--convention {name}", allowed=names)
+    return Convention(name)

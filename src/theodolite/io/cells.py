@@ -1,46 +1,105 @@
-"""The cells of a CSV file."""
+"""The cells of tables in text: which separator, which decimal sign, and what is a number."""
 
 from __future__ import annotations
 
 import csv
-from pathlib import Path
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 
-from theodolite.errors import InputError
-
-
-def cells(line: str, path: Path, number: int) -> list[str]:
-    """One line, split at commas, without the blanks around them."""
-    try:
-        return [cell.strip() for cell in next(csv.reader([line]), [])]
-    except csv.Error as error:
-        raise InputError(f"line {number} cannot be read: {error}", where=str(path)) from error
-
-
-def header(line: str, path: Path, number: int) -> list[str]:
-    """The names in the first line; other separators than commas are recognised and refused."""
-    names = cells(line, path, number)
-    if len(names) == 1:
-        for separator, word in ((";", "semicolons"), ("\t", "tabs")):
-            if separator in line:
-                raise InputError(
-                    f"line {number} is separated by {word}",
-                    where=str(path),
-                    allowed="commas",
-                    remedy="Save the file with commas between columns and points in numbers",
-                )
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"column '{name}' appears twice", where=str(path))
-    return names
+#: What stands in a cell for which there is no number.
+BLANK = frozenset(("", "nan", "na", "n/a", "none", "null", "-", "--"))
+#: How a line begins that is meant for people.
+COMMENTS = ("#", "%", "!", "//")
+#: Lines from the middle of a file that show how it is laid out.
+_SAMPLE = 50
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([ed][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+#: A word between blanks, with the unit in brackets that may follow it.
+_WORD = re.compile(r'"[^"]*"|\S+(?:\s+(?:\[[^\]]*\]|\([^)]*\)))?')
 
 
-def row(line: str, path: Path, number: int, names: list[str]) -> list[str]:
-    """The cells of a row, as many as the header has."""
-    found = cells(line, path, number)
-    if len(found) != len(names):
-        raise InputError(
-            f"line {number} has {len(found)} cells, the header {len(names)}",
-            where=str(path),
-            remedy="The file may be cut short; complete or remove the line",
-        )
-    return found
+@dataclass(frozen=True)
+class Layout:
+    """How a line is cut into cells."""
+
+    #: Blank: any white space.
+    separator: str
+    decimal_comma: bool = False
+
+    def split(self, line: str) -> list[str]:
+        """The cells of a line, without the blanks around them."""
+        if self.separator == " ":
+            return [word.strip('"') for word in _WORD.findall(line)]
+        cells = line.split(self.separator)
+        if '"' in line:
+            # Quotation marks that cannot be read are no quotation marks.
+            with suppress(csv.Error):
+                cells = next(csv.reader([line], delimiter=self.separator), [])
+        return [cell.strip() for cell in cells]
+
+    def number(self, cell: str) -> float | None:
+        """The number in a cell: NaN where it is blank, None where it is none."""
+        if cell.lower() in BLANK:
+            return float("nan")
+        cell = cell.replace("\u2212", "-")
+        if self.decimal_comma:
+            if "." in cell:
+                return None
+            cell = cell.replace(",", ".")
+        if not _NUMBER.fullmatch(cell):
+            return None
+        return float(cell.replace("d", "e").replace("D", "e"))
+
+    def all_numbers(self, cells: Sequence[str]) -> list[float] | None:
+        """The numbers in cells that are all plain numbers, fast; None where some are not."""
+        together = "".join(cells)
+        if "_" in together or (self.decimal_comma and "." in together):
+            return None
+        try:
+            if self.decimal_comma:
+                return [float(cell.replace(",", ".")) for cell in cells]
+            return [float(cell) for cell in cells]
+        except ValueError:
+            return None
+
+    def has_number(self, cells: Sequence[str]) -> bool:
+        """Is at least one of the cells a number?"""
+        found = (self.number(cell) for cell in cells)
+        return any(value is not None and value == value for value in found)
+
+    def numbers(self, cells: Sequence[str]) -> int:
+        """How many of the cells are numbers, blank ones not counted."""
+        found = (self.number(cell) for cell in cells)
+        return sum(value is not None and value == value for value in found)
+
+
+#: In the order of preference where a file fits several.
+_LAYOUTS = (
+    *(Layout(separator) for separator in (",", ";", "\t", " ")),
+    *(Layout(separator, decimal_comma=True) for separator in (";", "\t", " ", ",")),
+)
+
+
+def is_comment(line: str) -> bool:
+    return line.lstrip(' "\t').startswith(COMMENTS)
+
+
+def layout_of(lines: Sequence[str]) -> Layout:
+    """The layout in which most cells in the middle of a file are numbers, in rows of equal length.
+
+    Without any numbers it is the one with most cells.
+    """
+    sample = lines[len(lines) // 2 :][:_SAMPLE]
+    best, score = _LAYOUTS[0], (0.0, 0)
+    for layout in _LAYOUTS:
+        rows = [layout.split(line) for line in sample]
+        width, count = Counter(map(len, rows)).most_common(1)[0]
+        like = [row for row in rows if len(row) == width]
+        numeric = sum(map(layout.numbers, like)) / max(1, width * len(like))
+        blank = sum(cell.lower() in BLANK for row in like for cell in row) / (width * len(like))
+        found = (count / len(rows) * (numeric + (blank if numeric else 0.0)), width)
+        if found[0] > score[0] or (found[0] == score[0] == 0.0 and width > score[1]):
+            best, score = layout, found
+    return best

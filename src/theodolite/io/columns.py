@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from theodolite.arrays import FloatArray, IntArray
+from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.errors import InputError
+from theodolite.io.naming import in_small_letters
+from theodolite.io.number_table import Table
 from theodolite.io.units import ANGLES, LENGTHS, joint_units
 from theodolite.model import rotations
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 
-_JOINT = re.compile(r"q(\d+)(?:_(\w+))?$")
+_JOINT = re.compile(r"q(\d{1,9})(?:_(\w+))?$")
 _POINT = re.compile(r"(?:(\w+?)_)?([xyz])(?:_(\w+))?$")
 _TURN = re.compile(r"r([xyz])(?:_(\w+))?$")
 QUATERNION = ("qw", "qx", "qy", "qz")
 _PLANE = re.compile(r"plane_(n[xyz]|h)(?:_(\w+))?$")
 _MARK = re.compile(r"point_([xyz])(?:_(\w+))?$")
 _FIXTURE = re.compile(r"fixture_([xyz])(?:_(\w+))?$")
-#: Columns whose cells may be blank: not every row need be read, nor every row touch.
-MAY_BE_BLANK = re.compile(r"(fixture_)?[xyz](_\w+)?$")
 _ALLOWED = (
     "q1_deg ..., x_mm y_mm z_mm, p1_x_mm ..., qw qx qy qz, rx_deg ry_deg rz_deg, set, "
     "plane_nx plane_ny plane_nz plane_h_mm, fixture_x_mm fixture_y_mm fixture_z_mm, "
@@ -35,22 +35,6 @@ _ALLOWED = (
 LARGEST_LABEL = 9e15
 #: How far a quaternion may be from unit length.
 UNIT_QUATERNION = 1e-3
-
-
-class Table(Protocol):
-    """A file's numbers, with their columns' names and their lines."""
-
-    @property
-    def path(self) -> Path: ...
-
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-
-    @property
-    def values(self) -> FloatArray: ...
-
-    @property
-    def lines(self) -> FloatArray: ...
 
 
 def is_joint(column: str, joint: str) -> bool:
@@ -72,16 +56,46 @@ class Columns:
         self.fixture: dict[str, FloatArray] = {}
         self.mark: dict[str, FloatArray] = {}
         self.other: dict[str, FloatArray] = {}
+        #: Columns that are seen together or not at all.
+        self._together: dict[str, list[str]] = {}
+        self.table = replace(table, columns=tuple(map(self._meant, table.columns)))
         self._check_joints()
-        for number, name in enumerate(table.columns):
+        for number, name in enumerate(self.table.columns):
             self._sort(name, table.values[:, number])
         if self.turn and any(name in self.other for name in QUATERNION):
             raise self._error("orientations are given twice, as quaternions and rotation vectors")
 
-    def _put(self, place: dict[Any, FloatArray], key: Any, name: str, values: FloatArray) -> None:
+    def _put(
+        self, place: dict[Any, FloatArray], key: Any, name: str, values: FloatArray, seen: str = ""
+    ) -> None:
+        """Keep a column; ``seen`` names what it belongs to, if that may be out of sight."""
         if key in place:
             raise self._error(f"column '{name}' gives again what another column gives")
+        if seen:
+            self._together.setdefault(seen, []).append(name)
+        elif np.isnan(values).any():
+            raise self.table.blank(int(np.argmax(np.isnan(values))), name)
         place[key] = values
+
+    def unseen(self) -> BoolArray:
+        """Rows in which a target or its orientation was out of sight; half a point is an error."""
+        rows = np.zeros(len(self.table.values), dtype=bool)
+        for names in self._together.values():
+            places = [self.table.columns.index(name) for name in names]
+            missing = np.isnan(self.table.values[:, places])
+            half = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
+            if len(half):
+                raise self.table.blank(int(half[0]), names[int(np.argmax(missing[half[0]]))])
+            rows |= missing[:, 0]
+        return rows
+
+    def _joint(self, column: str) -> str | None:
+        return next((joint for joint in self._kinds if is_joint(column, joint)), None)
+
+    def _meant(self, name: str) -> str:
+        """The name in small letters, where only a mechanism's joint could be written otherwise."""
+        small = in_small_letters(name)
+        return name if self._joint(name) or small in self.table.columns else small
 
     def _check_joints(self) -> None:
         """Another number of joints is the surest sign of another robot: say it first."""
@@ -94,9 +108,11 @@ class Columns:
                 )
 
     def _sort(self, name: str, values: FloatArray) -> None:
-        if name in QUATERNION or name == "set":
-            self.other[name] = values
-        elif joint := next((joint for joint in self._kinds if is_joint(name, joint)), None):
+        if name in QUATERNION:
+            self._put(self.other, name, name, values, "orientation")
+        elif name == "set":
+            self._put(self.other, name, name, values)
+        elif (joint := self._joint(name)) is not None:
             units = joint_units(self._kinds[joint])
             unit = name.removeprefix(joint).lstrip("_") or None
             self._put(self.joint, joint, name, values * self._factor(name, unit, units))
@@ -111,17 +127,20 @@ class Columns:
             self._put(self.mark, match.group(1), name, values)
         elif match := _FIXTURE.match(name):
             values = values * self._factor(name, match.group(2), LENGTHS)
-            self._put(self.fixture, match.group(1), name, values)
+            self._put(self.fixture, match.group(1), name, values, "fixture")
         elif match := _TURN.match(name):
             values = values * self._factor(name, match.group(2), ANGLES)
-            self._put(self.turn, match.group(1), name, values)
+            self._put(self.turn, match.group(1), name, values, "orientation")
         elif match := _POINT.match(name):
             target = match.group(1) or ""
             values = values * self._factor(name, match.group(3), LENGTHS)
-            self._put(self.point.setdefault(target, {}), match.group(2), name, values)
+            point = self.point.setdefault(target, {})
+            self._put(point, match.group(2), name, values, f"point {target}")
         else:
             raise self._error(
-                f"unknown column '{name}'", allowed=_ALLOWED, remedy=f"Add --ignore {name}"
+                f"unknown column '{name}'",
+                allowed=_ALLOWED,
+                remedy=f"Add --ignore {name}, or let 'theodolite check' propose a --map",
             )
 
     def _factor(self, name: str, unit: str | None, units: dict[str, float]) -> float:
@@ -196,6 +215,10 @@ class Columns:
         return np.column_stack([self.fixture[axis] for axis in "xyz"])
 
     def rotations(self) -> FloatArray | None:
+        for name in self._together.get("orientation", ()):
+            missing = np.isnan(self.table.values[:, self.table.columns.index(name)])
+            if missing.any():
+                raise self.table.blank(int(np.argmax(missing)), name)
         if self.turn:
             self._complete([f"r{axis}_deg" for axis in "xyz" if axis not in self.turn])
             return rotations.exp(np.column_stack([self.turn[axis] for axis in "xyz"]))

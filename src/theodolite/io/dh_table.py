@@ -1,132 +1,171 @@
-"""Robots from a table of DH or KK parameters in CSV, one row per joint.
-
-Columns: ``sigma`` (0, 1 or 2; 0 if absent) and, with a unit behind each name,
-theta, d, a, alpha for classical DH, or alpha, d, theta, r (and beta) for KK. A column ``r``
-tells the two apart. ``qmin`` and ``qmax`` are optional; a table with hinges and slides has each
-in both kinds of unit. The robot gets a six-parameter base
-and tool.
-"""
+"""Robots from a table of DH or KK parameters, one row per joint. Columns: docs/robot-file.md."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from theodolite.errors import InputError
-from theodolite.io.cells import header, row
-from theodolite.io.units import ANGLES, LENGTHS, joint_units
-from theodolite.io.writing import read_text
+from theodolite.arrays import FloatArray
+from theodolite.errors import InputError, printable
+from theodolite.io.naming import column_name, with_unit
+from theodolite.io.number_table import written_names
+from theodolite.io.sheets import Sheet, read_sheet
+from theodolite.io.toml import MOST_FRAMES
+from theodolite.io.units import (
+    ANGLES,
+    LARGEST_ANGLE,
+    LARGEST_LENGTH,
+    LENGTHS,
+    joint_units,
+    to_si,
+)
 from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.robot import Robot
+from theodolite.model.transmission import Transmission
+
+#: Columns that say which row it is, for people.
+_LABELS = ("joint", "name", "frame", "link", "row", "#1")
+#: What others call the zero of a revolute joint.
+_ALIASES = {"theta_offset": "theta"}
+_REMEDY = "DH tables have theta, d, a, alpha; KK tables alpha, d, theta, r"
 
 
 def read_dh_table(path: Path | str) -> Robot:
-    """A robot from a CSV table."""
+    """A robot from a table, with six errors at its base and tool."""
     path = Path(path)
-    text = [(n, line) for n, line in enumerate(read_text(path).splitlines(), 1) if line.strip()]
-    if not text:
-        raise InputError("is empty", where=str(path))
-    fields = header(text[0][1], path, text[0][0])
-    symbols = {name.partition("_")[0] for name in fields}
-    convention = Convention.KK if "r" in symbols else Convention.DH
-    _check_columns(fields, convention, path)
-    table = _Table(path, fields, convention)
-    rows = [
-        table.row(dict(zip(fields, row(line, path, number, fields), strict=True)), number)
-        for number, line in text[1:]
-    ]
-    moving = [entry for entry in rows if entry[0].joint is not Joint.FIXED]
+    table = _Table(read_sheet(path))
+    rows = [table.row(number) for number in range(table.rows)]
+    moving = [number for number, row in enumerate(rows) if row.joint is not Joint.FIXED]
     if not moving:
         raise InputError(
             "the table has no joints", where=str(path), remedy="Give some row sigma 0 or 1"
         )
-    limits = np.array([limit for _, limit in moving])
+    signs = np.array([table.sign(number) for number in moving])
+    limits = np.array([table.limits(number, rows[number].joint) for number in moving])
+    # A reversed joint reads the negative of its angle, so its limits change places.
+    lower, upper = np.where(signs[:, None] > 0, limits, -limits[:, ::-1]).T
+    if (lower >= upper).any():
+        line = table.sheet.lines[moving[int(np.argmax(lower >= upper))]]
+        raise InputError(f"line {line}: Qmin is not below Qmax", where=str(path))
     base, tool = (Row(Convention.POSE, Joint.FIXED) for _ in range(2))
     return Robot.of(
-        path.stem,
-        [base, *(entry for entry, _ in rows), tool],
-        lower=limits[:, 0],
-        upper=limits[:, 1],
-        source=f"{convention.value} table {path.name}",
+        printable(path.stem),
+        [base, *rows, tool],
+        transmission=Transmission.of(len(moving), coa=np.diag(signs)),
+        lower=lower,
+        upper=upper,
+        source=printable(f"{table.convention.value} table {path.name}"),
     )
 
 
-def _check_columns(fields: list[str], convention: Convention, path: Path) -> None:
-    allowed = [*Row(convention, Joint.FIXED).symbols, "qmin", "qmax"]
-    for name in fields:
-        symbol, _, unit = name.partition("_")
-        if name == "sigma":
-            continue
-        if symbol not in allowed:
+class _Table:
+    """The columns of one table, by symbol."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet, self.where = sheet, str(sheet.path)
+        if sheet.names is None:
+            raise InputError("has no header", where=self.where, remedy=_REMEDY)
+        self.rows = len(sheet.lines)
+        if self.rows > MOST_FRAMES:
             raise InputError(
-                f"unknown column '{name}'",
-                where=str(path),
-                allowed=["sigma", *(f"{symbol}_unit" for symbol in allowed)],
+                f"has {self.rows} rows", where=self.where, allowed=f"up to {MOST_FRAMES}"
             )
+        #: symbol -> unit -> values as they stand
+        self.columns: dict[str, dict[str, FloatArray]] = {}
+        found = []
+        for place, (written, unit) in enumerate(
+            zip(written_names(sheet), sheet.units, strict=True)
+        ):
+            name = column_name(written, unit)
+            symbol, unit = with_unit(name)
+            symbol = symbol.lower()
+            if symbol not in _LABELS:
+                found.append((place, name, _ALIASES.get(symbol, symbol), unit))
+        symbols = {symbol for _, _, symbol, _ in found}
+        self.convention = Convention.KK if "r" in symbols else Convention.DH
+        for place, name, symbol, unit in found:
+            self._check(name, symbol, unit)
+            if unit in self.columns.setdefault(symbol, {}):
+                raise InputError(f"column '{name}' appears twice", where=self.where)
+            self.columns[symbol][unit] = self._numbers(place, name)
+        wanted = Row(self.convention, Joint.FIXED).symbols
+        missing = [s for s in wanted if s not in self.columns and s not in ("beta", "theta")]
+        if missing:
+            raise InputError(
+                f"column{'s' if len(missing) > 1 else ''} {', '.join(missing)} missing",
+                where=self.where,
+                remedy=_REMEDY,
+            )
+
+    def _check(self, name: str, symbol: str, unit: str) -> None:
+        known = [*Row(self.convention, Joint.FIXED).symbols, "qmin", "qmax"]
+        if symbol in ("sigma", "sign"):
+            return
+        if symbol not in known:
+            allowed = ["sigma", "sign", *(f"{symbol}_unit" for symbol in known)]
+            raise InputError(f"unknown column '{name}'", where=self.where, allowed=allowed)
         if unit not in {**ANGLES, **LENGTHS}:
             raise InputError(
                 f"column '{name}' does not say its unit",
-                where=str(path),
+                where=self.where,
                 allowed=[f"{symbol}_{unit}" for unit in (*ANGLES, *LENGTHS)],
             )
-    present = {name.partition("_")[0] for name in fields}
-    symbols = Row(convention, Joint.FIXED).symbols
-    missing = [s for s in symbols if s not in present and s != "beta"]
-    if missing:
-        raise InputError(
-            f"column{'s' if len(missing) > 1 else ''} {', '.join(missing)} missing",
-            where=str(path),
-            remedy="DH tables have theta, d, a, alpha; KK tables alpha, d, theta, r",
-        )
 
+    def _numbers(self, place: int, name: str) -> FloatArray:
+        return self.sheet.numbers(place, name)
 
-class _Table:
-    """The reader of one table's rows."""
-
-    def __init__(self, path: Path, fields: list[str], convention: Convention) -> None:
-        self.path, self.convention = path, convention
-        self.columns: dict[str, list[str]] = {}
-        for name in fields:
-            self.columns.setdefault(name.partition("_")[0], []).append(name)
-
-    def row(self, entry: dict[str, str], number: int) -> tuple[Row, tuple[float, float]]:
-        sigma = entry.get("sigma", "0")
-        if sigma not in ("0", "1", "2"):
-            raise InputError(
-                f"line {number}: sigma is {sigma!r}", where=str(self.path), allowed="0, 1, 2"
-            )
-        joint = Joint(int(sigma))
+    def row(self, number: int) -> Row:
+        """One row of the robot."""
+        joint = Joint(int(self._one_of("sigma", number, (0, 1, 2), default=0)))
         values = {
-            slot.symbol: self._number(
-                entry, slot.symbol, number, ANGLES if slot.rotation else LENGTHS
-            )
+            slot.symbol: self._amount(slot.symbol, number, ANGLES if slot.rotation else LENGTHS)
             for slot in Row(self.convention, joint).slots
             if slot.symbol in self.columns
         }
-        units = joint_units(joint)
-        bound = np.pi if joint is Joint.REVOLUTE else 1.0
-        lower = self._number(entry, "qmin", number, units) if "qmin" in self.columns else -bound
-        upper = self._number(entry, "qmax", number, units) if "qmax" in self.columns else bound
-        return Row(self.convention, joint, values), (lower, upper)
+        return Row(self.convention, joint, values)
 
-    def _number(
-        self, entry: dict[str, str], symbol: str, line: int, units: dict[str, float]
-    ) -> float:
+    def sign(self, number: int) -> float:
+        """-1 where the controller counts a joint the other way."""
+        return self._one_of("sign", number, (1, -1), default=1)
+
+    def limits(self, number: int, joint: Joint) -> tuple[float, float]:
+        """Of a joint, as the controller shows it."""
+        bound = np.pi if joint is Joint.REVOLUTE else 1.0
+        units = joint_units(joint)
+        lower = self._amount("qmin", number, units) if "qmin" in self.columns else -bound
+        upper = self._amount("qmax", number, units) if "qmax" in self.columns else bound
+        return lower, upper
+
+    def _one_of(self, column: str, number: int, allowed: tuple[int, ...], *, default: int) -> float:
+        if column not in self.columns:
+            return default
+        values = next(iter(self.columns[column].values()))
+        if values[number] not in allowed:
+            raise InputError(
+                f"line {self.sheet.lines[number]}: {column} is {values[number]:g}",
+                where=self.where,
+                allowed=", ".join(map(str, allowed)),
+            )
+        return float(values[number])
+
+    def _amount(self, symbol: str, number: int, units: Mapping[str, float]) -> float:
         columns = self.columns[symbol]
-        fitting = [name for name in columns if name.partition("_")[2] in units]
+        fitting = [unit for unit in columns if unit in units]
         if len(fitting) != 1:
             what = "has the wrong kind of unit" if not fitting else "is given twice"
-            raise InputError(f"column '{columns[0]}' {what}", where=str(self.path), allowed=units)
-        column = fitting[0]
-        unit = column.partition("_")[2]
-        text = entry.get(column)
-        try:
-            value = float(text or "")
-        except ValueError as error:
             raise InputError(
-                f"line {line}, column '{column}': {text!r} is not a number", where=str(self.path)
-            ) from error
-        if not np.isfinite(value):
-            raise InputError(f"line {line}, column '{column}': {text}", where=str(self.path))
-        return value * units[unit]
+                f"column '{symbol}_{next(iter(columns))}' {what}", where=self.where, allowed=units
+            )
+        value = float(columns[fitting[0]][number])
+        if np.isnan(value):
+            raise self.sheet.error(number, f"{symbol}_{fitting[0]}", "blank or not a number")
+        amount = to_si(value, units[fitting[0]])
+        largest = LARGEST_ANGLE if fitting[0] in ANGLES else LARGEST_LENGTH
+        if abs(amount) > largest:
+            unit = "rad" if fitting[0] in ANGLES else "m"
+            raise self.sheet.error(
+                number, f"{symbol}_{fitting[0]}", f"{value:g}", f"below {largest:g} {unit}"
+            )
+        return amount

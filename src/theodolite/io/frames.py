@@ -10,7 +10,8 @@ import numpy as np
 
 from theodolite.calibration.data import Dataset
 from theodolite.errors import InputError
-from theodolite.io.tables import NumberTable, checked
+from theodolite.io.number_table import Table
+from theodolite.io.tables import checked, dataset_of
 from theodolite.model.machine import Machine
 
 
@@ -36,6 +37,5 @@ def from_columns(
             where="table",
             allowed="finite numbers",
         )
-    lines = np.arange(1.0, len(values) + 1)
-    found = NumberTable(Path("table"), tuple(names), values, lines)
-    return checked(found.dataset(robot, check_limits=check_limits), robot, needs)
+    found = Table(Path("table"), tuple(names), values, np.arange(1, len(values) + 1))
+    return checked(dataset_of(found, robot, check_limits=check_limits)[0], robot, needs)

@@ -8,17 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from theodolite.errors import InputError
+from theodolite.errors import InputError, shown
 from theodolite.io.product import format_elements, parse_elements
-from theodolite.io.toml import FORMAT, TomlReader, toml_float, toml_key, toml_string
-from theodolite.io.units import ANGLES, LENGTHS, to_si
+from theodolite.io.toml import (
+    FORMAT,
+    MOST_BODIES,
+    TomlReader,
+    toml_float,
+    toml_key,
+    toml_string,
+    toml_words,
+)
 from theodolite.model.bodies import Body, BodyElement, Closure, ClosureKind, MechanismJoint
 from theodolite.model.conventions import Joint
 from theodolite.model.mechanism import Mechanism
 
 _TOP = ["format", "name", "source", "units", "joints", "bodies", "closures", "tool"]
 _TOP += ["constants", "priorities"]
-_NAME = re.compile(r"[A-Za-z]\w*$")
+_NAME = re.compile(r"[A-Za-z]\w*")
 #: Joints that would be taken for other columns of a measurement file.
 _RESERVED = re.compile(r"(x|y|z|rx|ry|rz|set|qw|qx|qy|qz|plane_.*)$")
 
@@ -29,9 +36,10 @@ class MechanismReader(TomlReader):
     def mechanism(self) -> Mechanism:
         self.check_keys(self.content, _TOP, "")
         if self.content.get("format") != FORMAT:
-            raise self.error(f"the format is {self.content.get('format')!r}", allowed=repr(FORMAT))
-        self.length = self.unit("length", LENGTHS)
-        self.angle = self.unit("angle", ANGLES)
+            raise self.error(
+                f"the format is {shown(self.content.get('format'))}", allowed=repr(FORMAT)
+            )
+        self.read_units()
         joints = self._table("joints")
         names = [self._name(entry, f"joints, row {n}") for n, entry in enumerate(joints, 1)]
         for number, name in enumerate(names, 1):
@@ -62,20 +70,17 @@ class MechanismReader(TomlReader):
         angles = {name for b in bodies for e in b.elements if e.rotation for name, _ in e.constants}
         try:
             mechanism = Mechanism(
-                str(self.content.get("name", "mechanism")),
+                self.words("name", "mechanism"),
                 bodies,
                 tool=str(self.content.get("tool", bodies[-1].name)),
                 closures=closures,
                 active=tuple(joint for joint, passive in found if not passive),
                 passive=tuple(joint for joint, passive in found if passive),
                 constants={
-                    name: to_si(
-                        self.number(value, f"constants, {name}"),
-                        self.angle if name in angles else self.length,
-                    )
+                    name: self.quantity(value, f"constants, {name}", turns=name in angles)
                     for name, value in constants.items()
                 },
-                source=str(self.content.get("source", "")),
+                source=self.words("source", ""),
             )
         except InputError as error:
             raise error if error.where else error.at(self.where) from None
@@ -87,6 +92,8 @@ class MechanismReader(TomlReader):
         entries = self.content.get(key)
         if not isinstance(entries, list) or not entries:
             raise self.error(f"has no {key}", remedy=f"Add '{key} = [ ... ]', one row for each")
+        if len(entries) > MOST_BODIES:
+            raise self.error(f"has {len(entries)} {key}", allowed=f"up to {MOST_BODIES}")
         for number, entry in enumerate(entries, 1):
             if not isinstance(entry, dict):
                 raise self.error(f"{key}, row {number} is not a table of values")
@@ -94,19 +101,22 @@ class MechanismReader(TomlReader):
 
     def _name(self, entry: dict[str, Any], place: str) -> str:
         name = entry.get("name")
-        if not isinstance(name, str) or not _NAME.match(name):
-            raise self.error(f"{place}: the name {name!r}", allowed="letters and digits, as in t1")
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise self.error(
+                f"{place}: the name {shown(name)}", allowed="letters and digits, as in t1"
+            )
         return name
 
     def _joint(self, entry: dict[str, Any], turns: bool, number: int) -> MechanismJoint:
         place = f"joints, row {number}"
         self.check_keys(entry, ["name", "passive", "home", "min", "max", "K"], place)
         if not isinstance(entry.get("passive", False), bool):
-            raise self.error(f"{place}: passive is {entry['passive']!r}", allowed="true, false")
+            raise self.error(
+                f"{place}: passive is {shown(entry['passive'])}", allowed="true, false"
+            )
         passive = bool(entry.get("passive", False))
-        factor = self.angle if turns else self.length
         numbers = {
-            key: to_si(self.number(entry[key], f"{place}, {key}"), factor)
+            key: self.quantity(entry[key], f"{place}, {key}", turns=turns)
             for key in ("home", "min", "max")
             if key in entry
         }
@@ -155,10 +165,7 @@ class MechanismReader(TomlReader):
         return Body(self._name(entry, place), str(entry.get("on", "world")), scaled)
 
     def _in_si(self, element: BodyElement, place: str) -> BodyElement:
-        amount = self.number(element.amount, place)
-        return replace(
-            element, amount=to_si(amount, self.angle if element.rotation else self.length)
-        )
+        return replace(element, amount=self.quantity(element.amount, place, turns=element.rotation))
 
     def _closure(self, entry: dict[str, Any], joints: list[str], number: int) -> Closure:
         place = f"closures, row {number}"
@@ -167,12 +174,12 @@ class MechanismReader(TomlReader):
             kind = ClosureKind(entry.get("kind"))
         except ValueError as error:
             raise self.error(
-                f"{place}: no kind {entry.get('kind')!r}",
+                f"{place}: no kind {shown(entry.get('kind'))}",
                 allowed=[kind.value for kind in ClosureKind],
             ) from error
         ends = entry.get("ends")
         if not isinstance(ends, list) or len(ends) != 2:
-            raise self.error(f"{place}: ends are {ends!r}", allowed="the names of two bodies")
+            raise self.error(f"{place}: ends are {shown(ends)}", allowed="the names of two bodies")
         name = self._name({"name": entry.get("name", f"loop{number}")}, place)
         length = entry.get("length")
         if kind is not ClosureKind.ROD:
@@ -193,8 +200,8 @@ def format_mechanism(mechanism: Mechanism) -> str:
     """The text of a mechanism's file, in SI."""
     lines = [
         f"format = {toml_string(FORMAT)}",
-        f"name = {toml_string(mechanism.name)}",
-        f"source = {toml_string(mechanism.source)}",
+        f"name = {toml_words(mechanism.name)}",
+        f"source = {toml_words(mechanism.source)}",
         'units = { length = "m", angle = "rad" }',
         f"tool = {toml_string(mechanism.tool)}",
         "",
@@ -213,7 +220,9 @@ def format_mechanism(mechanism: Mechanism) -> str:
     lines.append("]")
     if mechanism.constants:
         lines += ["", "[constants]"]
-        lines += [f"{name} = {toml_float(value)}" for name, value in mechanism.constants.items()]
+        lines += [
+            f"{toml_key(name)} = {toml_float(value)}" for name, value in mechanism.constants.items()
+        ]
     if mechanism.priorities:
         lines += ["", "[priorities]"]
         lines += [f"{toml_key(name)} = {value}" for name, value in mechanism.priorities.items()]

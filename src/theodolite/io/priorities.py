@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from theodolite.errors import InputError
-from theodolite.io.writing import read_text
+from theodolite.errors import InputError, shown
+from theodolite.io.reading import read_text
+from theodolite.io.toml import HIGHEST_PRIORITY
 from theodolite.model.parameters import COLUMNS, Parameter
 from theodolite.model.robot import Robot
 
@@ -25,16 +26,16 @@ def from_matrix(robot: Robot, matrix: Sequence[Any], where: str) -> dict[str, in
     for number, row in enumerate(matrix, start=1):
         if not isinstance(row, Sequence) or len(row) != _WIDTH:
             raise InputError(
-                f"row {number} of the priority matrix is {row!r}",
+                f"row {number} of the priority matrix is {shown(row)}",
                 where=where,
                 allowed=shape,
             )
         for value in row:
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            if type(value) is not int or not 0 <= value <= HIGHEST_PRIORITY:
                 raise InputError(
-                    f"row {number} of the priority matrix holds {value!r}",
+                    f"row {number} of the priority matrix holds {shown(value)}",
                     where=where,
-                    allowed="whole numbers; 0 means never identify",
+                    allowed=f"whole numbers up to {HIGHEST_PRIORITY}; 0 means never identify",
                 )
     return {
         parameter.name: matrix[parameter.frame - robot.first_number][parameter.column]

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from theodolite.errors import shown
 from theodolite.model.bodies import BodyElement
 from theodolite.model.conventions import Piece, Row
 
 _ELEMENT = re.compile(r"\s*([RT])([xyz])\(([^()]*)\)")
 _TERM = re.compile(
     r"\s*(?:(?P<sign>[+-])?\s*(?P<name>[A-Za-z]\w*)|"
-    r"(?P<known>=)?\s*(?P<number>[+-]?\s*(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?))\s*"
+    r"(?P<known>=)?\s*(?P<number>[+-]?\s*(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?))\s*"
 )
 
 
@@ -48,22 +49,22 @@ def _element(
     while position < len(inside) or not position:
         term = _TERM.match(inside, position)
         if term is None or term.end() == position:
-            raise ValueError(f"cannot read {inside!r} in the product")
+            raise ValueError(f"cannot read {shown(inside)} in the product")
         if name := term.group("name"):
             if position and not term.group("sign"):
-                raise ValueError(f"cannot read {inside!r} in the product")
+                raise ValueError(f"cannot read {shown(inside)} in the product")
             if name not in joints and name not in constants:
-                raise ValueError(f"{name!r} is neither a joint nor a constant")
+                raise ValueError(f"{shown(name)} is neither a joint nor a constant")
             place = moved if name in joints else named
             place.append((name, -1 if term.group("sign") == "-" else 1))
         else:
             number = term.group("number").replace(" ", "")
             if position and not term.group("known") and number[0] not in "+-":
-                raise ValueError(f"cannot read {inside!r} in the product")
+                raise ValueError(f"cannot read {shown(inside)} in the product")
             numbers.append((float(number), not term.group("known")))
         position = term.end()
     if len(moved) > 1 or len(numbers) > 1:
-        raise ValueError(f"{inside!r} has more than one joint or number")
+        raise ValueError(f"{shown(inside)} has more than one joint or number")
     joint, sign = moved[0] if moved else (None, 1)
     amount, free = numbers[0] if numbers else (0.0, False)
     return BodyElement(kind == "R", "xyz".index(axis), joint, sign, amount, free, tuple(named))

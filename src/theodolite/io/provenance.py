@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import theodolite
+from theodolite.io.reading import read_bytes
 
 
 def provenance(files: Sequence[Path], **options: Any) -> dict[str, Any]:
@@ -21,6 +22,6 @@ def provenance(files: Sequence[Path], **options: Any) -> dict[str, Any]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
-        "files": {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
+        "files": {str(path): hashlib.sha256(read_bytes(path)).hexdigest() for path in files},
         "options": options,
     }

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.errors import InputError
+from theodolite.errors import InputError, shown
 from theodolite.io.mechanism_file import MechanismReader, format_mechanism
 from theodolite.io.priorities import from_matrix
 from theodolite.io.product import format_product, parse_product
+from theodolite.io.reading import read_text
 from theodolite.io.toml import (
     FORMAT,
+    MOST_FRAMES,
     TomlReader,
     parse_toml,
     toml_float,
@@ -23,9 +25,9 @@ from theodolite.io.toml import (
     toml_rows,
     toml_string,
     toml_vector,
+    toml_words,
 )
-from theodolite.io.units import ANGLES, LENGTHS, to_si
-from theodolite.io.writing import read_text, write_text
+from theodolite.io.writing import write_text
 from theodolite.model.conventions import Convention, Joint, Row, piece_symbols
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
@@ -33,7 +35,7 @@ from theodolite.model.robot import Robot, Target
 from theodolite.model.transmission import Transmission
 
 #: Names that can stand in a column of a measurement file.
-_TARGET_NAME = re.compile(r"(?!q\d)[A-Za-z][A-Za-z0-9]*$")
+_TARGET_NAME = re.compile(r"(?!q\d)[A-Za-z][A-Za-z0-9]*")
 _VECTORS = ["Offset", "Qmin", "Qmax"]
 _TOP = ["format", "name", "source", "units", "convention", "frames", *_VECTORS, "Com", "Coa"]
 _TOP += ["priorities", "targets"]
@@ -59,13 +61,16 @@ class _Reader(TomlReader):
     def robot(self) -> Robot:
         self.check_keys(self.content, _TOP, "")
         if self.content.get("format") != FORMAT:
-            raise self.error(f"the format is {self.content.get('format')!r}", allowed=repr(FORMAT))
-        self.length = self.unit("length", LENGTHS)
-        self.angle = self.unit("angle", ANGLES)
+            raise self.error(
+                f"the format is {shown(self.content.get('format'))}", allowed=repr(FORMAT)
+            )
+        self.read_units()
         self.convention = self._convention(self.content.get("convention", "kk"), "convention")
         entries = self.content.get("frames")
         if not isinstance(entries, list) or not entries:
             raise self.error("has no frames", remedy="Add 'frames = [ ... ]', one row per frame")
+        if len(entries) > MOST_FRAMES:
+            raise self.error(f"has {len(entries)} frames", allowed=f"up to {MOST_FRAMES}")
         rows = tuple(self._row(entry, number) for number, entry in enumerate(entries, start=1))
         self.joints = [row.joint for row in rows if row.joint is not Joint.FIXED]
         self.kinds = [row.joint for row in rows]
@@ -77,13 +82,13 @@ class _Reader(TomlReader):
             if key not in self.content:
                 raise self.error(f"has no {key}", remedy="Add it; the file may have been cut short")
         robot = Robot.of(
-            str(self.content.get("name", "robot")),
+            self.words("name", "robot"),
             rows,
             transmission=self._transmission(entries),
             lower=self._by_joint("Qmin"),
             upper=self._by_joint("Qmax"),
             targets=self._targets(),
-            source=str(self.content.get("source", "")),
+            source=self.words("source", ""),
         )
         if (robot.lower >= robot.upper).any():
             joint = int(np.argmax(robot.lower >= robot.upper)) + 1
@@ -105,7 +110,7 @@ class _Reader(TomlReader):
         self.check_keys(entry, allowed, place)
         if type(entry.get("sigma")) is not int or entry["sigma"] not in (0, 1, 2):
             raise self.error(
-                f"{place}: sigma is {entry.get('sigma')!r}",
+                f"{place}: sigma is {shown(entry.get('sigma'))}",
                 allowed="0 (revolute), 1 (prismatic), 2 (fixed)",
             )
         joint = Joint(entry["sigma"])
@@ -116,16 +121,15 @@ class _Reader(TomlReader):
         if convention is Convention.PRODUCT:
             return self._product(entry.get("product"), joint, place)
         values = {
-            slot.symbol: to_si(
-                self.number(entry[slot.symbol], f"{place}, {slot.symbol}"),
-                self.angle if slot.rotation else self.length,
+            slot.symbol: self.quantity(
+                entry[slot.symbol], f"{place}, {slot.symbol}", turns=slot.rotation
             )
             for slot in Row(convention, joint).slots
             if slot.symbol in entry
         }
         nominal = (
-            *self._triple(entry.get("xyz", [0, 0, 0]), f"{place}, xyz", self.length),
-            *self._triple(entry.get("rpy", [0, 0, 0]), f"{place}, rpy", self.angle),
+            *self._triple(entry.get("xyz", [0, 0, 0]), f"{place}, xyz", turns=False),
+            *self._triple(entry.get("rpy", [0, 0, 0]), f"{place}, rpy", turns=True),
         )
         return Row(convention, joint, values, nominal)
 
@@ -141,10 +145,9 @@ class _Reader(TomlReader):
         if len(moving) != wanted or any(p.rotation != (joint is Joint.REVOLUTE) for p in moving):
             kinds = {Joint.FIXED: "no q", Joint.REVOLUTE: "one R.(q)", Joint.PRISMATIC: "one T.(q)"}
             raise self.error(f"{place}: the product does not fit sigma", allowed=kinds[joint])
-        factors = [self.angle if piece.rotation else self.length for piece in pieces]
         values = {
-            symbol: to_si(self.number(amount, f"{place}, {symbol}"), factor)
-            for symbol, amount, factor in zip(piece_symbols(pieces), amounts, factors, strict=True)
+            symbol: self.quantity(amount, f"{place}, {symbol}", turns=piece.rotation)
+            for symbol, amount, piece in zip(piece_symbols(pieces), amounts, pieces, strict=True)
         }
         return Row(Convention.PRODUCT, joint, values, pieces=pieces)
 
@@ -187,25 +190,27 @@ class _Reader(TomlReader):
             raise self.error(f"{key} has the wrong length", allowed=allowed)
         if len(values) != len(self.joints):
             values = [v for v, k in zip(values, self.kinds, strict=True) if k is not Joint.FIXED]
-        factors = [self.angle if kind is Joint.REVOLUTE else self.length for kind in self.joints]
         return np.array(
             [
-                to_si(self.number(value, f"{key}, entry {number}"), factor)
-                for number, (value, factor) in enumerate(zip(values, factors, strict=True), 1)
+                self.quantity(value, f"{key}, entry {number}", turns=kind is Joint.REVOLUTE)
+                for number, (value, kind) in enumerate(zip(values, self.joints, strict=True), 1)
             ]
         )
 
     def _matrix(self, key: str, sizes: list[int]) -> FloatArray | None:
         if key not in self.content:
             return None
+        rows = self.content[key]
+        if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+            raise self.error(f"{key} is not a matrix of numbers")
+        numbers = [
+            [self.number(item, f"{key}, row {number}") for item in row]
+            for number, row in enumerate(rows, start=1)
+        ]
         try:
-            matrix = np.array(self.content[key], dtype=np.float64, ndmin=2)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise self.error(f"{key} is not a matrix of numbers") from error
-        if not np.isfinite(matrix).all() or any(
-            isinstance(item, str | bool) for row in self.content[key] for item in row
-        ):
-            raise self.error(f"{key} is not a matrix of finite numbers")
+            matrix = np.array(numbers, dtype=np.float64, ndmin=2)
+        except ValueError as error:
+            raise self.error(f"the rows of {key} are not equally long") from error
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) not in sizes:
             shapes = " or ".join(f"{size} x {size}" for size in sizes)
             raise self.error(f"{key} is {' x '.join(map(str, matrix.shape))}", allowed=shapes)
@@ -221,12 +226,12 @@ class _Reader(TomlReader):
             if not isinstance(entry, dict) or "name" not in entry:
                 raise self.error(f"{place} has no name")
             self.check_keys(entry, ["name", "xyz"], place)
-            if not _TARGET_NAME.match(str(entry["name"])):
+            if not _TARGET_NAME.fullmatch(str(entry["name"])):
                 raise self.error(
-                    f"{place}: the name {entry['name']!r}",
+                    f"{place}: the name {shown(entry['name'])}",
                     allowed="letters and digits, a letter first, and not like q1",
                 )
-            point = self._triple(entry.get("xyz"), f"{place}, xyz", self.length)
+            point = self._triple(entry.get("xyz"), f"{place}, xyz", turns=False)
             targets.append(Target(str(entry["name"]), point))
         return targets
 
@@ -241,12 +246,12 @@ class _Reader(TomlReader):
             return Convention(name)
         except ValueError as error:
             allowed = [convention.value for convention in Convention]
-            raise self.error(f"{place}: no convention {name!r}", allowed=allowed) from error
+            raise self.error(f"{place}: no convention {shown(name)}", allowed=allowed) from error
 
-    def _triple(self, value: Any, place: str, factor: float) -> tuple[float, float, float]:
+    def _triple(self, value: Any, place: str, *, turns: bool) -> tuple[float, float, float]:
         if not isinstance(value, list) or len(value) != 3:
             raise self.error(f"{place} is not three numbers")
-        x, y, z = (to_si(self.number(item, place), factor) for item in value)
+        x, y, z = (self.quantity(item, place, turns=turns) for item in value)
         return x, y, z
 
 
@@ -272,8 +277,8 @@ def format_robot(robot: Machine) -> str:
         return format_mechanism(robot)
     lines = [
         f"format = {toml_string(FORMAT)}",
-        f"name = {toml_string(robot.name)}",
-        f"source = {toml_string(robot.source)}",
+        f"name = {toml_words(robot.name)}",
+        f"source = {toml_words(robot.source)}",
         'units = { length = "m", angle = "rad" }',
         "",
         "frames = [",

@@ -14,21 +14,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import BoolArray
 from theodolite.calibration.assembly import branched
 from theodolite.calibration.data import Dataset
 from theodolite.errors import InputError
-from theodolite.io.cells import header, row
-from theodolite.io.columns import MAY_BE_BLANK, QUATERNION, Columns, Table, is_joint
-from theodolite.io.units import ANGLES, LENGTHS
-from theodolite.io.writing import read_text, write_text
+from theodolite.io.columns import QUATERNION, Columns, is_joint
+from theodolite.io.mapping import Mapping
+from theodolite.io.number_table import Table
+from theodolite.io.number_table import read_table as read_table
+from theodolite.io.units import ANGLES, LARGEST_NUMBER, LENGTHS
+from theodolite.io.writing import write_text
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
@@ -49,26 +51,30 @@ def read_measurements(
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     check_limits: bool = True,
+    mapping: Mapping | None = None,
+    note: Callable[[str], object] | None = None,
 ) -> Dataset:
     """The measurements in one or more files.
 
     ``needs`` names what the method cannot do without: positions, rotations or sets. ``columns``
-    names the columns of files without a header. Several files without a ``set`` column are one
-    set each.
+    names the columns of files without a header; with a ``mapping`` only the columns that it names
+    are read. Several files without a ``set`` column are one set each. ``note`` is called with each
+    thing that people should know, such as rows left out because nothing was seen in them.
     """
     paths = [Path(path) for path in paths]
     if not paths:
         raise InputError("no measurement files were given")
-    tables = [NumberTable.read(path, columns, ignore) for path in paths]
-    parts = [table.dataset(robot, check_limits=check_limits) for table in tables]
+    parts = []
+    for path in paths:
+        table = read_table(path, columns, ignore, mapping, blanks=True, largest=LARGEST_NUMBER)
+        part, notes = dataset_of(table, robot, check_limits=check_limits)
+        parts.append(part)
+        if note is not None:
+            for sentence in notes:
+                note(sentence)
     if len(parts) > 1 and "sets" in needs:
         parts = _apart(parts)
     return checked(_joined(parts, paths), robot, needs)
-
-
-def read_table(path: Path, columns: Sequence[str] | None, ignore: Sequence[str]) -> Table:
-    """A file's numbers, before their meaning."""
-    return NumberTable.read(path, columns, ignore)
 
 
 def _apart(parts: list[Dataset]) -> list[Dataset]:
@@ -129,158 +135,73 @@ def checked(data: Dataset, robot: Machine, needs: Sequence[str]) -> Dataset:
     return data
 
 
-@dataclass(frozen=True)
-class NumberTable:
-    """A file's numbers, before their meaning."""
-
-    path: Path
-    columns: tuple[str, ...]
-    values: FloatArray
-    #: Line of the file for each row.
-    lines: FloatArray
-
-    @staticmethod
-    def read(path: Path, columns: Sequence[str] | None, ignore: Sequence[str]) -> NumberTable:
-        lines = read_text(path).splitlines()
-        start = 0
-        if columns is None:
-            while start < len(lines) and not lines[start].strip():
-                start += 1
-            if start == len(lines):
-                raise InputError("is empty", where=str(path))
-            if all(_is_number(cell) for cell in lines[start].split(",")):
-                raise InputError(
-                    "has no header",
-                    where=str(path),
-                    remedy="Add a first line of column names, or give them with --columns",
-                )
-            columns = header(lines[start], path, start + 1)
-            start += 1
-        names = tuple(columns)
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise InputError(f"--columns: '{twice[0]}' appears twice", where=str(path))
-        if not set(names) - set(ignore):
-            raise InputError("has no columns that are not ignored", where=str(path))
-        keep = [number for number, name in enumerate(names) if name not in ignore]
-        values, numbers = _numbers(lines[start:], start + 1, names, keep, path)
-        if not len(values):
-            raise InputError("has no rows", where=str(path))
-        return NumberTable(path, tuple(names[number] for number in keep), values, numbers)
-
-    def dataset(self, robot: Machine, *, check_limits: bool) -> Dataset:
-        found = Columns(self, robot)
-        positions = found.positions()
-        data = Dataset(
-            found.motors(),
-            positions=positions,
-            targets=found.targets(),
-            rotations=found.rotations(),
-            sets=found.sets(),
-            planes=found.planes(),
-            fixture=found.touched(),
-            pixels=found.pixels(),
-            points=found.marks(),
-            lines=self.lines.astype(np.intp),
-            name=str(self.path),
+def dataset_of(table: Table, robot: Machine, *, check_limits: bool) -> tuple[Dataset, list[str]]:
+    """What the columns of a table mean, and what has to be said about it."""
+    found = Columns(table, robot)
+    notes: list[str] = []
+    # Where a pointer is touched, the method knows which rows may be blank.
+    if not found.fixture and (unseen := found.unseen()).any():
+        table, notes = _seen(table, unseen)
+        found = Columns(table, robot)
+    data = Dataset(
+        found.motors(),
+        positions=found.positions(),
+        targets=found.targets(),
+        rotations=found.rotations(),
+        sets=found.sets(),
+        planes=found.planes(),
+        fixture=found.touched(),
+        pixels=found.pixels(),
+        points=found.marks(),
+        lines=table.lines,
+        name=str(table.path),
+    )
+    if check_limits:
+        _check_limits(found.table, data, robot)
+    if isinstance(robot, Mechanism):
+        motors = branched(
+            robot,
+            data.motors,
+            found.passive(),
+            None if data.positions is None else data.positions[:, 0],
+            lines=table.lines,
+            where=str(table.path),
         )
-        if check_limits:
-            self._check_limits(data, robot)
-        if isinstance(robot, Mechanism):
-            motors = branched(
-                robot,
-                data.motors,
-                found.passive(),
-                None if positions is None else positions[:, 0],
-                lines=self.lines.astype(np.intp),
-                where=str(self.path),
-            )
-            data = replace(data, motors=motors)
-        return data
-
-    def _check_limits(self, data: Dataset, robot: Machine) -> None:
-        readings = robot.readings(data.motors)
-        margin = LIMIT_MARGIN * (robot.upper - robot.lower)
-        outside = (readings < robot.lower - margin) | (readings > robot.upper + margin)
-        if not outside.any():
-            return
-        row, joint = np.argwhere(outside)[0]
-        revolute = robot.joint_types[joint] is Joint.REVOLUTE
-        unit, factor = ("deg", ANGLES["deg"]) if revolute else ("mm", LENGTHS["mm"])
-        column = next(name for name in self.columns if is_joint(name, robot.joint_names[joint]))
-        raise InputError(
-            f"line {int(self.lines[row])}, column '{column}': joint {joint + 1} at "
-            f"{readings[row, joint] / factor:.6g} {unit} is out of its limits "
-            f"({int(outside.any(axis=1).sum())} of {len(data)} rows are)",
-            where=str(self.path),
-            allowed=f"{robot.lower[joint] / factor:.6g} to "
-            f"{robot.upper[joint] / factor:.6g} {unit}",
-            remedy="Check the unit in the column's name and that the data are of this robot; "
-            "--ignore-limits uses them as they are",
-        )
+        data = replace(data, motors=motors)
+    return data, notes
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _seen(table: Table, unseen: BoolArray) -> tuple[Table, list[str]]:
+    """The rows in which all that is measured was seen."""
+    if unseen.all():
+        raise InputError("there is no row in which all targets were seen", where=str(table.path))
+    lines = table.lines[unseen]
+    note = (
+        f"{table.path}: {len(lines)} of {len(unseen)} rows are left out, since not all of their "
+        f"targets were seen; the first is line {lines[0]}"
+    )
+    return replace(table, values=table.values[~unseen], lines=table.lines[~unseen]), [note]
 
 
-def _numbers(
-    lines: list[str], first: int, names: tuple[str, ...], keep: list[int], path: Path
-) -> tuple[FloatArray, FloatArray]:
-    """The numbers of some columns, and the line of each row."""
-    rows = [(first + i, line) for i, line in enumerate(lines) if line.strip()]
-    numbers = np.array([number for number, _ in rows])
-    if not rows:
-        return np.empty((0, len(keep))), numbers
-    try:
-        values: FloatArray = np.loadtxt(
-            [line for _, line in rows], delimiter=",", usecols=keep, ndmin=2, comments=None
-        )
-        whole = all(line.count(",") == len(names) - 1 for _, line in rows)
-    except ValueError:
-        whole = False
-    if not whole:
-        values = _located_numbers(rows, names, keep, path)
-    blank = [_may_be_blank(names, column) for column in keep]
-    bad = np.argwhere(~np.isfinite(values) & ~(np.isnan(values) & blank))
-    if len(bad):
-        row, column = bad[0]
-        raise InputError(
-            f"line {numbers[row]}, column '{names[keep[column]]}': {values[row, column]}",
-            where=str(path),
-            allowed="finite numbers",
-            remedy="Remove the row",
-        )
-    return values, numbers
-
-
-def _may_be_blank(names: Sequence[str], column: int) -> bool:
-    """In files with touches, a row has a position or a touched target."""
-    touches = any(name.startswith("fixture_") for name in names)
-    return touches and bool(MAY_BE_BLANK.match(names[column]))
-
-
-def _located_numbers(
-    rows: list[tuple[int, str]], names: tuple[str, ...], keep: list[int], path: Path
-) -> FloatArray:
-    """Slowly, so that what is wrong can be said with its place."""
-    values = []
-    for number, line in rows:
-        found = row(line, path, number, list(names))
-        for column in keep:
-            blank = not found[column] and _may_be_blank(names, column)
-            if not blank and not _is_number(found[column]):
-                raise InputError(
-                    f"line {number}, column '{names[column]}': {found[column]!r} is not a number",
-                    where=str(path),
-                    remedy="Correct or remove the row",
-                )
-        values.append([float(found[column] or "nan") for column in keep])
-    return np.array(values)
+def _check_limits(table: Table, data: Dataset, robot: Machine) -> None:
+    readings = robot.readings(data.motors)
+    margin = LIMIT_MARGIN * (robot.upper - robot.lower)
+    outside = (readings < robot.lower - margin) | (readings > robot.upper + margin)
+    if not outside.any():
+        return
+    row, joint = np.argwhere(outside)[0]
+    revolute = robot.joint_types[joint] is Joint.REVOLUTE
+    unit, factor = ("deg", ANGLES["deg"]) if revolute else ("mm", LENGTHS["mm"])
+    column = next(name for name in table.columns if is_joint(name, robot.joint_names[joint]))
+    raise InputError(
+        f"line {np.asarray(data.lines)[row]}, column '{column}': joint {joint + 1} at "
+        f"{readings[row, joint] / factor:.6g} {unit} is out of its limits "
+        f"({int(outside.any(axis=1).sum())} of {len(data)} rows are)",
+        where=str(table.path),
+        allowed=f"{robot.lower[joint] / factor:.6g} to {robot.upper[joint] / factor:.6g} {unit}",
+        remedy="Check the unit in the column's name and that the data are of this robot; "
+        "--ignore-limits uses them as they are",
+    )
 
 
 def write_measurements(

@@ -7,23 +7,39 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from theodolite.arrays import FloatArray
-from theodolite.errors import InputError
+from theodolite.errors import InputError, printable, shown
+from theodolite.io.units import (
+    ANGLES,
+    LARGEST_ANGLE,
+    LARGEST_LENGTH,
+    LARGEST_NUMBER,
+    LENGTHS,
+    to_si,
+)
 
 FORMAT = "theodolite robot 1"
-#: No length, angle or gain of a robot is larger, in any unit.
-LARGEST_NUMBER = 1e12
+#: No arm has more frames, no mechanism more bodies; what is computed grows with their cube.
+MOST_FRAMES, MOST_BODIES = 50, 200
+#: So that priorities fit into any integer.
+HIGHEST_PRIORITY = 10**9
+#: White space that people use in texts.
+_LINES = str.maketrans("\t\n\r", "   ")
 
 
-def parse_toml(text: str, where: str) -> dict[str, Any]:
-    """The content of a robot file; ``where`` names it in errors."""
+def parse_toml(
+    text: str,
+    where: str,
+    *,
+    kind: str = "robot",
+    remedy: str = "Compare with a file made by 'theodolite new'",
+) -> dict[str, Any]:
+    """The content of a file of some kind; ``where`` names it in errors."""
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise InputError(
-            f"is not a whole robot file: {error}",
-            where=where,
-            remedy="Compare with a file made by 'theodolite new'",
-        ) from error
+        raise InputError(f"is not a whole {kind} file: {error}", where=where, remedy=remedy) from (
+            error
+        )
 
 
 class TomlReader:
@@ -31,6 +47,11 @@ class TomlReader:
 
     def __init__(self, content: dict[str, Any], where: str) -> None:
         self.content, self.where = content, where
+
+    def check_format(self, wanted: str) -> None:
+        if self.content.get("format") != wanted:
+            given = shown(self.content.get("format"))
+            raise self.error(f"the format is {given}", allowed=repr(wanted))
 
     def unit(self, quantity: str, factors: Mapping[str, float]) -> float:
         units = self.content.get("units")
@@ -40,18 +61,39 @@ class TomlReader:
                 remedy='Add: units = { length = "mm", angle = "deg" }',
             )
         if not isinstance(units[quantity], str) or units[quantity] not in factors:
-            raise self.error(f"the unit of {quantity} is {units[quantity]!r}", allowed=factors)
+            raise self.error(f"the unit of {quantity} is {shown(units[quantity])}", allowed=factors)
         return factors[units[quantity]]
+
+    def words(self, key: str, default: str) -> str:
+        """A text for people; characters that a terminal would obey are refused."""
+        value = self.content.get(key, default)
+        if not isinstance(value, str):
+            raise self.error(f"{key} is {shown(value)}, not a text")
+        if not value.translate(_LINES).isprintable():
+            raise self.error(f"{key} has characters that cannot be shown: {shown(value)}")
+        return value
 
     def number(self, value: Any, place: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.error(f"{place} is {value!r}, not a number")
+            raise self.error(f"{place} is {shown(value)}, not a number")
         try:
             number = float(value)
         except OverflowError:
             number = float("inf")
         if not abs(number) < LARGEST_NUMBER:
             raise self.error(f"{place} is {number}", allowed=f"numbers below {LARGEST_NUMBER:g}")
+        return number
+
+    def read_units(self) -> None:
+        self.length = self.unit("length", LENGTHS)
+        self.angle = self.unit("angle", ANGLES)
+
+    def quantity(self, value: Any, place: str, *, turns: bool) -> float:
+        """An angle or a length in SI."""
+        number = to_si(self.number(value, place), self.angle if turns else self.length)
+        if abs(number) > (LARGEST_ANGLE if turns else LARGEST_LENGTH):
+            allowed = f"angles below {LARGEST_ANGLE:g} rad, lengths below {LARGEST_LENGTH:g} m"
+            raise self.error(f"{place} is {shown(value)}", allowed=allowed)
         return number
 
     def priorities(self, names: Sequence[str]) -> dict[str, int]:
@@ -61,10 +103,10 @@ class TomlReader:
             raise self.error("priorities is neither a table nor a matrix")
         self.check_keys(given, names, "priorities")
         for name, value in given.items():
-            if type(value) is not int or value < 0:
+            if type(value) is not int or not 0 <= value <= HIGHEST_PRIORITY:
                 raise self.error(
-                    f"the priority of {name} is {value!r}",
-                    allowed="whole numbers; 0 means never identify",
+                    f"the priority of {name} is {shown(value)}",
+                    allowed="whole numbers up to 10^9; 0 means never identify",
                 )
         return dict(given)
 
@@ -93,8 +135,15 @@ def toml_rows(matrix: FloatArray) -> str:
 def toml_string(text: str) -> str:
     import json
 
+    # What no file can hold, as in names of files that are not UTF-8.
+    text = text.encode("utf-8", errors="replace").decode("utf-8")
     # JSON's escapes are a subset of those of TOML's basic strings, except for DEL.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_words(text: str) -> str:
+    """A text for people, without what ``TomlReader.words`` refuses, as in odd names of files."""
+    return toml_string("".join(c if c in "\t\n\r" else printable(c) for c in text))
 
 
 def toml_key(name: str) -> str:

@@ -6,8 +6,42 @@ import numpy as np
 
 from theodolite.model.conventions import Joint
 
+#: No length, angle, gain, time or torque is larger, in any unit; its powers are still finite.
+LARGEST_NUMBER = 1e12
+#: No part of a robot is larger than this, wherever its world begins, and no joint turns further.
+LARGEST_LENGTH, LARGEST_ANGLE = 1e5, 1e4
 LENGTHS = {"m": 1.0, "mm": 1e-3, "um": 1e-6, "in": 0.0254}
 ANGLES = {"rad": 1.0, "deg": np.pi / 180, "mrad": 1e-3}
+#: Units of recordings, as they stand in the names of columns.
+OTHERS = (
+    *("s", "ms", "us", "Nm", "mNm", "N", "A", "mA", "px"),
+    *(f"{unit}_s{power}" for unit in (*ANGLES, *LENGTHS) for power in ("", "2")),
+)
+#: How people write these units, in small letters and without blanks.
+_SPELLINGS = {
+    **{"°": "deg", "degree": "deg", "degrees": "deg"},
+    **{"radian": "rad", "radians": "rad"},
+    **{"millimeter": "mm", "millimetre": "mm", "millimeters": "mm", "millimetres": "mm"},
+    **{"meter": "m", "metre": "m", "meters": "m", "metres": "m"},
+    **{"µm": "um", "μm": "um", "micron": "um", "microns": "um", "inch": "in", "inches": "in"},
+    **{"sec": "s", "second": "s", "seconds": "s", "n*m": "Nm", "n·m": "Nm", "n.m": "Nm"},
+    **{"pixel": "px", "pixels": "px"},
+}
+#: Capitals do not matter in these; nm would be nanometres, and no torque.
+_EXACT = {unit: unit for unit in (*LENGTHS, *ANGLES, *OTHERS) if unit.islower()}
+
+
+def spelled(text: str) -> str | None:
+    """The unit that somebody wrote as ``[°]``, ``deg/s`` or ``Millimetres``; None if it is none."""
+    text = "".join(text.split()).strip("[](){}")
+    if text in LENGTHS or text in ANGLES or text in OTHERS:
+        return text
+    small = text.lower().replace("²", "2").replace("^", "")
+    unit, slash, time = small.partition("/")
+    if slash:
+        unit = _SPELLINGS.get(unit, unit)
+        return _EXACT.get(f"{unit}_{time}")
+    return _SPELLINGS.get(small) or _EXACT.get(small)
 
 
 def joint_units(joint: Joint) -> dict[str, float]:

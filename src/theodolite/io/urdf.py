@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.errors import InputError
-from theodolite.io.writing import read_text
+from theodolite.errors import InputError, printable, shown
+from theodolite.io.reading import read_text
+from theodolite.io.toml import MOST_FRAMES
+from theodolite.io.units import LARGEST_ANGLE, LARGEST_LENGTH, LARGEST_NUMBER
 from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.poses import roll_pitch_yaw, rotation_matrix
 from theodolite.model.robot import Robot
@@ -81,12 +83,16 @@ def read_urdf(
     moving = [joint for joint in chain if joint.kind is not Joint.FIXED]
     if not moving:
         raise InputError("the chain has no joints", where=str(path), remedy="Choose another tip")
+    if len(moving) > MOST_FRAMES:
+        raise InputError(
+            f"the chain has {len(moving)} joints", where=str(path), allowed=f"up to {MOST_FRAMES}"
+        )
     return Robot.of(
-        str(tree.get("name", path.stem)),
+        printable(str(tree.get("name", path.stem))),
         list(_rows(chain)),
         lower=[joint.lower for joint in moving],
         upper=[joint.upper for joint in moving],
-        source=f"URDF {path.name}, from {chain[0].parent} to {chain[-1].child}",
+        source=printable(f"URDF {path.name}, from {chain[0].parent} to {chain[-1].child}"),
     )
 
 
@@ -123,7 +129,7 @@ def aligning(axis: FloatArray) -> FloatArray:
 def _joint(element: Any, where: str) -> UrdfJoint:
     name = str(element.get("name"))
     kind = element.get("type")
-    trouble = "" if kind in _KINDS else f"is of type {kind!r}"
+    trouble = "" if kind in _KINDS else f"is of type {shown(kind)}"
     if element.find("mimic") is not None:
         trouble = "mimics another"
     parent, child = element.find("parent"), element.find("child")
@@ -132,7 +138,7 @@ def _joint(element: Any, where: str) -> UrdfJoint:
     transform = np.eye(4)
     origin = element.find("origin")
     if origin is not None:
-        transform[:3, 3] = numbers(origin.get("xyz", "0 0 0"), name, where)
+        transform[:3, 3] = numbers(origin.get("xyz", "0 0 0"), name, where, largest=LARGEST_LENGTH)
         transform[:3, :3] = rotation_matrix(*numbers(origin.get("rpy", "0 0 0"), name, where))
     axis = element.find("axis")
     direction = numbers("1 0 0" if axis is None else axis.get("xyz", "1 0 0"), name, where)
@@ -144,8 +150,9 @@ def _joint(element: Any, where: str) -> UrdfJoint:
     bound = np.pi if joint is Joint.REVOLUTE else 1.0
     lower, upper = -bound, bound
     if limit is not None and kind != "continuous":
-        (lower,) = numbers(limit.get("lower", str(-bound)), name, where, 1)
-        (upper,) = numbers(limit.get("upper", str(bound)), name, where, 1)
+        largest = LARGEST_ANGLE if joint is Joint.REVOLUTE else LARGEST_LENGTH
+        (lower,) = numbers(limit.get("lower", str(-bound)), name, where, 1, largest=largest)
+        (upper,) = numbers(limit.get("upper", str(bound)), name, where, 1, largest=largest)
         if lower >= upper:
             raise InputError(
                 f"joint '{name}': its lower limit {lower:g} is not below its upper {upper:g}",
@@ -164,13 +171,19 @@ def _joint(element: Any, where: str) -> UrdfJoint:
     )
 
 
-def numbers(text: str, joint: str, where: str, count: int = 3) -> FloatArray:
+def numbers(
+    text: str, joint: str, where: str, count: int = 3, *, largest: float = LARGEST_NUMBER
+) -> FloatArray:
     try:
         values = np.array([float(item) for item in text.split()])
     except ValueError as error:
-        raise InputError(f"joint '{joint}': {text!r} are not numbers", where=where) from error
-    if len(values) != count or not np.isfinite(values).all():
-        raise InputError(f"joint '{joint}': {text!r} is not {count} numbers", where=where)
+        raise InputError(f"joint '{joint}': {shown(text)} are not numbers", where=where) from error
+    if len(values) != count or not (np.abs(values) < largest).all():
+        raise InputError(
+            f"joint '{joint}': {shown(text)} is not {count} numbers",
+            where=where,
+            allowed=f"numbers below {largest:g}",
+        )
     return values
 
 
@@ -182,11 +195,10 @@ def _chain(
     *,
     any_tip: bool = False,
 ) -> list[UrdfJoint]:
-    children = [joint.child for joint in joints]
-    for child in children:
-        if children.count(child) > 1:
-            raise InputError(f"link '{child}' hangs on two joints", where=where)
     by_child = {joint.child: joint for joint in joints}
+    if len(by_child) < len(joints):
+        twice = next(joint.child for joint in joints if by_child[joint.child] is not joint)
+        raise InputError(f"link '{twice}' hangs on two joints", where=where)
     parents = {joint.parent for joint in joints}
 
     def path_to(link: str) -> list[UrdfJoint] | None:

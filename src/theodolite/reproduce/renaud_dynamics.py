@@ -162,7 +162,7 @@ def identified(seed: int) -> IdentifiedDynamics:
 
 def unseen(found: IdentifiedDynamics, seed: int) -> Prediction:
     """Torques of a new fast motion."""
-    return prediction(found, filter_recording(recorded(seed, *FAST), cutoff=CUTOFF))
+    return predict(found, filter_recording(recorded(seed, *FAST), cutoff=CUTOFF))
 
 
 def figures() -> list[Figure]:

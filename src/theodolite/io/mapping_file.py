@@ -1,0 +1,48 @@
+"""Mappings of columns as TOML, to keep for the next file of the same kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from theodolite.io.mapping import Mapping, parse_term
+from theodolite.io.naming import column_name
+from theodolite.io.reading import read_text
+from theodolite.io.toml import TomlReader, parse_toml, toml_key, toml_string
+from theodolite.io.writing import write_text
+
+FORMAT = "theodolite mapping 1"
+#: More lines above a table are no header.
+MOST_SKIPPED = 10**6
+
+
+def read_mapping(path: Path) -> Mapping:
+    """A mapping from its file."""
+    remedy = "Compare with what 'theodolite check --save-mapping' writes"
+    content = parse_toml(read_text(path), str(path), kind="mapping", remedy=remedy)
+    reader = TomlReader(content, str(path))
+    reader.check_keys(content, ["format", "skip", "columns"], "")
+    reader.check_format(FORMAT)
+    skip = content.get("skip", 0)
+    if type(skip) is not int or not 0 <= skip <= MOST_SKIPPED:
+        raise reader.error("skip is no number of lines", allowed=f"0 to {MOST_SKIPPED}")
+    columns = content.get("columns")
+    if not isinstance(columns, dict) or not columns:
+        raise reader.error("has no [columns]", remedy='Add lines such as q1_deg = "J1"')
+    terms = {}
+    for name, text in columns.items():
+        if not isinstance(text, str):
+            raise reader.error(f"columns, {name} is no text", allowed='"J1", "-J3+90"')
+        terms[column_name(name)] = parse_term(text)
+    return Mapping(terms, skip)
+
+
+def write_mapping(mapping: Mapping, path: Path, *, force: bool = False) -> None:
+    """Write a mapping so that it reads back the same."""
+    lines = [f"format = {toml_string(FORMAT)}"]
+    if mapping.skip:
+        lines.append(f"skip = {mapping.skip}")
+    lines += ["", "[columns]"]
+    lines += [
+        f"{toml_key(name)} = {toml_string(str(term))}" for name, term in mapping.terms.items()
+    ]
+    write_text(path, "\n".join(lines) + "\n", force=force)

@@ -1,0 +1,119 @@
+"""The numbers of a file under this program's names for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.errors import InputError
+from theodolite.io.cells import BLANK
+from theodolite.io.mapping import Mapping
+from theodolite.io.naming import column_name, with_unit
+from theodolite.io.sheets import Sheet, read_sheet
+from theodolite.io.units import LARGEST_NUMBER
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A file's numbers, before their meaning; NaN where a cell is blank."""
+
+    path: Path
+    columns: tuple[str, ...]
+    #: (rows, columns)
+    values: FloatArray
+    #: Line of the file for each row.
+    lines: IntArray
+
+    def blank(self, row: int, name: str) -> InputError:
+        """A cell has to hold a number and does not."""
+        return InputError(
+            f"line {self.lines[row]}, column '{name}': blank or not a number",
+            where=str(self.path),
+            remedy="Complete or remove the row",
+        )
+
+
+def read_table(
+    path: Path,
+    columns: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    mapping: Mapping | None = None,
+    *,
+    blanks: bool = False,
+    largest: float = float("inf"),
+) -> Table:
+    """The numbers in a file; without ``blanks``, every cell has to hold one.
+
+    ``columns`` names those of a file without a header. With a mapping only its columns are read.
+    """
+    sheet = read_sheet(path, named=columns, skip=mapping.skip if mapping else 0)
+    if mapping is not None:
+        table = mapped(sheet, mapping, largest=largest)
+    else:
+        table = _own(sheet, ignore, largest)
+    missing = np.isnan(table.values)
+    if not blanks and missing.any():
+        row, column = np.argwhere(missing)[0]
+        raise table.blank(int(row), table.columns[column])
+    return table
+
+
+def written_names(sheet: Sheet) -> tuple[str, ...]:
+    """The names in the file; columns without one are called by their number."""
+    given = sheet.names or ("",) * len(sheet.columns)
+    return tuple(name.strip() or f"#{place}" for place, name in enumerate(given, 1))
+
+
+def mapped(sheet: Sheet, mapping: Mapping, *, largest: float = LARGEST_NUMBER) -> Table:
+    """The columns that a mapping names, as it says."""
+    found: dict[str, FloatArray] = {}
+    for name, place, term in mapping.places(written_names(sheet), str(sheet.path)):
+        values = _numbers(sheet, place, name, term.column, largest)
+        found[name] = term.factor * values + term.offset
+    return Table(sheet.path, tuple(found), np.column_stack([*found.values()]), sheet.lines)
+
+
+def _own(sheet: Sheet, ignore: Sequence[str], largest: float) -> Table:
+    """The columns under the names that the file gives them; words and dates are left out."""
+    if sheet.names is None:
+        raise InputError(
+            "has no header",
+            where=str(sheet.path),
+            remedy="Add a first line of column names, or give them with --columns or --map",
+        )
+    found: dict[str, FloatArray] = {}
+    left_out = {*ignore, *map(column_name, ignore)}
+    for place, (written, unit) in enumerate(zip(written_names(sheet), sheet.units, strict=True)):
+        name = column_name(written, unit)
+        if left_out & {written, name} or _is_no_quantity(sheet, place, name):
+            continue
+        if name in found:
+            raise InputError(f"column '{name}' appears twice", where=str(sheet.path))
+        found[name] = _numbers(sheet, place, name, written, largest)
+    if not found:
+        raise InputError("has no columns of numbers that are not ignored", where=str(sheet.path))
+    return Table(sheet.path, tuple(found), np.column_stack([*found.values()]), sheet.lines)
+
+
+def _is_no_quantity(sheet: Sheet, place: int, name: str) -> bool:
+    """Is a column meant for people? It has no unit, and no numbers."""
+    if name == "set" or with_unit(name)[1]:
+        return False
+    cells = sheet.columns[place]
+    return isinstance(cells, list) and not sheet.layout.has_number(cells)
+
+
+def _numbers(sheet: Sheet, place: int, name: str, written: str, largest: float) -> FloatArray:
+    """A column's numbers; names of sets and points become numbers in order of appearance."""
+    cells = sheet.columns[place]
+    if name == "set" and isinstance(cells, list):
+        labels = [sheet.layout.number(cell) for cell in cells]
+        if None in labels:
+            order = {label: float(number) for number, label in enumerate(dict.fromkeys(cells))}
+            order |= {cell: float("nan") for cell in cells if cell.lower() in BLANK}
+            return np.array([order[cell] for cell in cells])
+    return sheet.numbers(place, written, largest=largest)
