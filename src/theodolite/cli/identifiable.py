@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from theodolite.cli.mapping_options import MapOption, MappingOption, mapping_from
 from theodolite.cli.options import (
     ColumnsOption,
     ForceOption,
@@ -67,6 +68,8 @@ def command(
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     ignore_limits: IgnoreLimitsOption = False,
+    map_: MapOption = None,
+    mapping: MappingOption = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="F", help="Write the new priority matrix to a file."),
@@ -108,6 +111,7 @@ def command(
             columns=columns,
             ignore=ignore,
             ignore_limits=ignore_limits,
+            mapping=mapping_from(map_, mapping),
         )
     shown, excited = _examined(subject, way, recorded, gains=gains, seed=seed)
     fixed = [

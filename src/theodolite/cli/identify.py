@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from theodolite.cli.mapping_options import MapOption, MappingOption, mapping_from
 from theodolite.cli.options import (
     ColumnsOption,
     DataArgument,
@@ -103,6 +104,8 @@ def command(
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     ignore_limits: IgnoreLimitsOption = False,
+    map_: MapOption = None,
+    mapping: MappingOption = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -135,6 +138,7 @@ def command(
         columns=columns,
         ignore=ignore,
         ignore_limits=ignore_limits,
+        mapping=mapping_from(map_, mapping),
     )
     screen = console(json=json)
     if images is not None:

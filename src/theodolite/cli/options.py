@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from theodolite.arrays import FloatArray
     from theodolite.calibration.data import Dataset
     from theodolite.calibration.method import Method
+    from theodolite.io.mapping import Mapping
     from theodolite.model.machine import Machine
     from theodolite.model.robot import Robot
 
@@ -95,29 +95,6 @@ def working(message: str) -> Any:
     return Console(stderr=True).status(message)
 
 
-def name_list(text: str | None) -> list[str]:
-    """Names between commas; ``q1_rad,...,q6_rad`` stands for all in between."""
-    from theodolite.errors import InputError
-
-    names: list[str] = []
-    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
-    for place, part in enumerate(parts):
-        if part != "...":
-            names.append(part)
-            continue
-        ends = parts[place - 1 : place] + parts[place + 1 : place + 2]
-        pieces = [re.fullmatch(r"(\D*)(\d+)(\D.*)?", end) for end in ends]
-        first, last = pieces if len(pieces) == 2 else (None, None)
-        if first is None or last is None or (first[1], first[3]) != (last[1], last[3]):
-            raise InputError(
-                "'...' stands between names that do not belong together",
-                allowed="q1_rad,...,q6_rad",
-            )
-        middle = range(int(first[2]) + 1, int(last[2]))
-        names += [f"{first[1]}{number}{first[3] or ''}" for number in middle]
-    return names
-
-
 def robot_named(text: str, *, tip: str | None = None, any_tip: bool = False) -> Machine:
     """A robot from a file (robot file or URDF) or from the built-in ones."""
     from theodolite.io.machines import machine_named
@@ -186,8 +163,10 @@ def data_from(
     columns: str | None = None,
     ignore: str = "",
     ignore_limits: bool = False,
+    mapping: Mapping | None = None,
 ) -> Dataset:
-    """Measurements, checked for what the method needs."""
+    """Measurements, checked for what the method needs; what is worth saying goes to stderr."""
+    from theodolite.io.naming import name_list
     from theodolite.io.tables import read_measurements
 
     return read_measurements(
@@ -197,6 +176,8 @@ def data_from(
         columns=None if columns is None else name_list(columns),
         ignore=name_list(ignore),
         check_limits=not ignore_limits,
+        mapping=mapping,
+        note=lambda sentence: typer.echo(f"note: {sentence}", err=True),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from theodolite.cli.mapping_options import MapOption, MappingOption, mapping_from
 from theodolite.cli.options import (
     ColumnsOption,
     DataArgument,
@@ -42,6 +43,8 @@ def command(
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     ignore_limits: IgnoreLimitsOption = False,
+    map_: MapOption = None,
+    mapping: MappingOption = None,
     json: JsonOption = False,
 ) -> None:
     """Say how well a robot predicts measurements it has not seen."""
@@ -59,6 +62,7 @@ def command(
         columns=columns,
         ignore=ignore,
         ignore_limits=ignore_limits,
+        mapping=mapping_from(map_, mapping),
     )
     name = method or method_for(recorded)
     way = method_from(name, plane=plane)

@@ -14,6 +14,7 @@ from theodolite.io.toml import (
     FORMAT,
     MOST_BODIES,
     TomlReader,
+    format_tolerances,
     toml_float,
     toml_key,
     toml_string,
@@ -24,7 +25,7 @@ from theodolite.model.conventions import Joint
 from theodolite.model.mechanism import Mechanism
 
 _TOP = ["format", "name", "source", "units", "joints", "bodies", "closures", "tool"]
-_TOP += ["constants", "priorities"]
+_TOP += ["constants", "priorities", "tolerances"]
 _NAME = re.compile(r"[A-Za-z]\w*")
 #: Joints that would be taken for other columns of a measurement file.
 _RESERVED = re.compile(r"(x|y|z|rx|ry|rz|set|qw|qx|qy|qz|plane_.*)$")
@@ -84,6 +85,7 @@ class MechanismReader(TomlReader):
             )
         except InputError as error:
             raise error if error.where else error.at(self.where) from None
+        mechanism = mechanism.with_tolerances(self.tolerances(mechanism.parameters))
         return mechanism.with_priorities(
             self.priorities([parameter.name for parameter in mechanism.parameters])
         )
@@ -226,6 +228,7 @@ def format_mechanism(mechanism: Mechanism) -> str:
     if mechanism.priorities:
         lines += ["", "[priorities]"]
         lines += [f"{toml_key(name)} = {value}" for name, value in mechanism.priorities.items()]
+    lines += format_tolerances(mechanism.tolerances)
     return "\n".join(lines) + "\n"
 
 

@@ -19,6 +19,7 @@ from theodolite.io.toml import (
     FORMAT,
     MOST_FRAMES,
     TomlReader,
+    format_tolerances,
     parse_toml,
     toml_float,
     toml_key,
@@ -38,7 +39,7 @@ from theodolite.model.transmission import Transmission
 _TARGET_NAME = re.compile(r"(?!q\d)[A-Za-z][A-Za-z0-9]*")
 _VECTORS = ["Offset", "Qmin", "Qmax"]
 _TOP = ["format", "name", "source", "units", "convention", "frames", *_VECTORS, "Com", "Coa"]
-_TOP += ["priorities", "targets"]
+_TOP += ["priorities", "tolerances", "targets"]
 
 
 def read_robot(path: Path | str) -> Machine:
@@ -93,6 +94,7 @@ class _Reader(TomlReader):
         if (robot.lower >= robot.upper).any():
             joint = int(np.argmax(robot.lower >= robot.upper)) + 1
             raise self.error(f"Qmin is not below Qmax for joint {joint}")
+        robot = robot.with_tolerances(self.tolerances(robot.parameters))
         return robot.with_priorities(self._priorities(robot))
 
     def _row(self, entry: Any, number: int) -> Row:
@@ -316,4 +318,5 @@ def format_robot(robot: Machine) -> str:
     if robot.priorities:
         lines += ["", "[priorities]"]
         lines += [f"{toml_key(name)} = {value}" for name, value in robot.priorities.items()]
+    lines += format_tolerances(robot.tolerances)
     return "\n".join(lines) + "\n"

@@ -16,6 +16,7 @@ from theodolite.io.units import (
     LENGTHS,
     to_si,
 )
+from theodolite.model.parameters import Parameter, Unit
 
 FORMAT = "theodolite robot 1"
 #: No arm has more frames, no mechanism more bodies; what is computed grows with their cube.
@@ -110,6 +111,25 @@ class TomlReader:
                 )
         return dict(given)
 
+    def tolerances(self, parameters: Sequence[Parameter]) -> dict[str, float]:
+        """Standard deviations by parameter name, in the file's units."""
+        given = self.content.get("tolerances", {})
+        if not isinstance(given, dict):
+            raise self.error("tolerances is not a table")
+        units = {parameter.name: parameter.unit for parameter in parameters}
+        self.check_keys(given, list(units), "tolerances")
+        found = {}
+        for name, value in given.items():
+            place = f"tolerances, {name}"
+            if units[name] is Unit.ONE:
+                amount = self.number(value, place)
+            else:
+                amount = self.quantity(value, place, turns=units[name] is Unit.RADIAN)
+            if not amount > 0.0:
+                raise self.error(f"{place} is {shown(value)}", allowed="positive numbers")
+            found[name] = amount
+        return found
+
     def check_keys(self, entry: Mapping[str, Any], allowed: Sequence[str], place: str) -> None:
         for key in entry:
             if key not in allowed:
@@ -148,3 +168,14 @@ def toml_words(text: str) -> str:
 
 def toml_key(name: str) -> str:
     return name if name.replace("_", "").isalnum() and name.isascii() else toml_string(name)
+
+
+def format_tolerances(tolerances: Mapping[str, float]) -> list[str]:
+    """The table of tolerances, SI; nothing where all are the default ones."""
+    if not tolerances:
+        return []
+    return [
+        "",
+        "[tolerances]",
+        *(f"{toml_key(name)} = {toml_float(value)}" for name, value in tolerances.items()),
+    ]

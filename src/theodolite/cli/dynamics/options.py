@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from theodolite.cli.options import name_list, robot_named
+from theodolite.cli.options import robot_named
 from theodolite.io.machines import is_urdf
+from theodolite.io.naming import name_list
 
 if TYPE_CHECKING:
     from theodolite.arrays import FloatArray
