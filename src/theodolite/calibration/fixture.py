@@ -111,6 +111,7 @@ class FixtureProblem:
     """Pointer and fixture from touches: `px py pz`, and `fx fy fz frx fry frz` in the sensor."""
 
     warm_start = None
+    constraint = False
 
     def __init__(self, touches: Touches, *, noise: float = 1e-4) -> None:
         self.touches, self.noise = touches, noise

@@ -21,6 +21,8 @@ from theodolite.model.parameters import Parameter
 class GeometricProblem:
     """A problem whose residuals come from the tip of a robot's chain."""
 
+    constraint = False
+
     @property
     def warm_start(self) -> Problem | None:
         return None

@@ -73,6 +73,7 @@ def sets_by_size(labels: IntArray) -> list[Sets]:
 class LinkProblem(GeometricProblem, ABC):
     """Differences between configurations that should reach the same place."""
 
+    constraint = True
     #: Rows per difference.
     width: ClassVar[int]
 

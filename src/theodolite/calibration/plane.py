@@ -71,6 +71,8 @@ class PlaneForm:
 class _PlaneProblem(GeometricProblem, ABC):
     """Distances of the tip from a plane."""
 
+    constraint = True
+
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         """Distances at the recorded configurations, derivatives where they would vanish.
 

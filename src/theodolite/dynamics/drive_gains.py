@@ -64,6 +64,7 @@ class _CurrentProblem:
     """Currents against the regressor and gains; with ``linear``, gains as factors of currents."""
 
     warm_start = None
+    constraint = False
 
     def __init__(
         self, torques: TorqueProblem, payload: FloatArray, sigmas: FloatArray, *, linear: bool

@@ -50,6 +50,7 @@ class RegressorProblem:
     """What torques, energy and power have in common: columns, and runs to take them from."""
 
     warm_start = None
+    constraint = False
 
     def __init__(
         self,

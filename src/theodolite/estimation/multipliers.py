@@ -161,6 +161,7 @@ class _Fixed:
     passive: FloatArray
     elimination: Elimination
     warm_start: None = None
+    constraint: bool = False
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

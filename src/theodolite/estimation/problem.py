@@ -94,6 +94,11 @@ class Problem(Protocol):
         ...
 
     @property
+    def constraint(self) -> bool:
+        """Is the Jacobian taken where the residual vanishes? See ``blocks``."""
+        ...
+
+    @property
     def warm_start(self) -> Problem | None:
         """A better behaved problem in the same parameters to start from; or None."""
         ...

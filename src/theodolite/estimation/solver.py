@@ -43,7 +43,7 @@ STEP_TOLERANCE = 1e-12
 LINEAR_STEP = 5e-6
 #: A step that moves every parameter by less than this part of its standard error is none.
 #: The decrease that a step promises is the square of its size in standard errors.
-ERROR_TOLERANCE = 1e-3
+ERROR_TOLERANCE = 1e-6
 MAX_ITERATIONS = 50
 #: A step is taken if it gives this part of the decrease that the linear model promises, ...
 TRUSTED = 0.05
@@ -63,6 +63,11 @@ NEGLIGIBLE_ERROR = 0.1
 #: Before going on with base parameters alone, a last step of this part of the tolerances will do:
 #: the relations between parameters are no more exact than that.
 NEAR = 0.3
+#: The noise that residuals show has fallen noticeably when it is below this part of the last one.
+FALLEN = 0.9
+#: In the end it is estimated anew until it changes by less, or so many times.
+NOISE_TOLERANCE = 1e-8
+SETTLING = 20
 #: Damping gives up here: no decrease along any direction.
 MAX_DAMPING = 1e8
 #: Residuals this small, in standard deviations, are exact: there are no outliers.
@@ -310,10 +315,16 @@ class _Search:
     def _descend(self, here: _Point, loss: Loss, before: tuple[Iteration, ...]) -> _End:
         trace = list(before) or [Iteration(0, here.cost, 0.0, 0.0)]
         status = Status.ITERATION_LIMIT
-        damping = 0.0
+        damping, noise, settling = 0.0, np.inf, 0
         for _ in range(self.max_iterations):
-            noise = 1.0 if self.noise_known else noise_left(here.reduction, self.prior, self.free)
+            noise = self._noise(here.reduction, noise)
             outcome = self._advance(here, damping, loss, noise)
+            if outcome is Status.CONVERGED and settling < SETTLING:
+                # Where a search ends, the noise is estimated anew, until it agrees with itself.
+                now = self._noise(here.reduction, np.inf)
+                if abs(now - noise) > NOISE_TOLERANCE * noise:
+                    noise, settling = now, settling + 1
+                    continue
             if isinstance(outcome, Status):
                 status = outcome
                 break
@@ -326,6 +337,16 @@ class _Search:
                 status = Status.CONVERGED
                 break
         return _End(here, status, tuple(trace), loss)
+
+    def _noise(self, here: Reduction, before: float) -> float:
+        """The noise, as stated or as what will be left; kept unless it falls noticeably.
+
+        Every change of it changes what is minimised, and would keep the search from ending.
+        """
+        if self.noise_known:
+            return 1.0
+        left = noise_left(here, self.prior, self.free)
+        return left if left < FALLEN * before else before
 
     def _advance(self, here: _Point, damping: float, loss: Loss, noise: float) -> _Advance | Status:
         """One step that lowers the cost, or why there is none."""
@@ -365,6 +386,8 @@ class _Search:
         Where the derivative is that of the residual without its noise (`problem.py`), the solution
         is where no parameter is pulled any more, which is not quite where the cost is smallest.
         """
+        if not self.problem.constraint:
+            return False
         return gain > -1.0 and self._step(there, damping, noise).decrease < (
             APPROACHING * ahead.decrease
         )

@@ -30,13 +30,21 @@ class Step:
 
 
 def noise_left(here: Reduction, prior: Prior, free: IntArray) -> float:
-    """Standard deviation of the whitened residuals once the linear model has explained its part."""
-    spare = here.rows - len(free)
-    left = max(here.squares - float(here.z @ here.z), 0.0)
-    noise = float(np.sqrt(left / spare)) if spare > 0 else 1.0
+    """Standard deviation of the whitened residuals once the linear model has explained its part.
+
+    Parameters that do exactly the same explain nothing twice: what they share is told from
+    rounding by a prior that is as weak as rounding errors are.
+    """
     known = np.isfinite(prior.tolerances)
     effects = np.linalg.norm(here.R[:, free[known]], axis=0) * prior.tolerances[known]
-    return max(noise, SMALLEST_NOISE * float(effects.max(initial=0.0)))
+    smallest = SMALLEST_NOISE * float(effects.max(initial=0.0))
+    scaled, _ = _system(here, prior, free, smallest, 0.0)
+    Q = np.linalg.qr(scaled)[0][: len(here.z)]
+    explained = Q.T @ here.z
+    left = max(here.squares - float(explained @ explained), 0.0)
+    spare = here.rows - float(np.sum(Q**2))
+    noise = float(np.sqrt(left / spare)) if spare > 0.5 else 1.0
+    return max(noise, smallest)
 
 
 def linear_step(
