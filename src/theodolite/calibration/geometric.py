@@ -17,6 +17,9 @@ from theodolite.estimation.problem import Block, Problem
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Parameter
 
+#: Part of its size that keeps a covariance positive despite rounding.
+ROUNDING = 1e-14
+
 
 class GeometricProblem:
     """A problem whose residuals come from the tip of a robot's chain."""
@@ -137,4 +140,7 @@ class GeometricProblem:
             return 1.0 / sigmas
         by_motor = self.robot.to_motors(derivative) * self._motor_noise
         covariance = by_motor @ by_motor.transpose(0, 2, 1) + np.diag(sigmas**2)
+        # Many rows that share the error of few joints: sensor noise that drowns in rounding.
+        size = np.einsum("nii->n", covariance) * ROUNDING
+        covariance += size[:, None, None] * np.eye(len(sigmas))
         return np.linalg.inv(np.linalg.cholesky(covariance))

@@ -8,7 +8,7 @@ is never admitted, instead of leaving the rounding noise it consists of in the b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -176,12 +176,22 @@ class Identifiability:
 
 
 def analyse(
-    R: FloatArray, parameters: Sequence[Parameter], priorities: Sequence[int], rows: int
+    R: FloatArray,
+    parameters: Sequence[Parameter],
+    priorities: Sequence[int],
+    rows: int,
+    *,
+    before: Identifiability | None = None,
 ) -> Identifiability:
-    """Base parameters of a matrix given by its triangular factor (p, p)."""
+    """Base parameters of a matrix given by its triangular factor (p, p).
+
+    The base set of ``before`` comes first whatever its priorities, so that it stays what it was
+    while the parameters move, and only grows or shrinks.
+    """
+    first = {} if before is None else {index: place for place, index in enumerate(before.base)}
     norms = np.linalg.norm(R, axis=0)
     effects = norms * _tolerances(parameters)
-    order = _by_priority(_effective(effects), parameters, priorities)
+    order = _by_priority(_effective(effects), parameters, priorities, first)
     scaled = R[:, order] / norms[order]
     values = np.linalg.svd(scaled, compute_uv=False) if len(order) else np.empty(0)
     values = np.append(values, np.zeros(len(order) - len(values)))
@@ -292,11 +302,21 @@ def _regrouped(null: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
 
 
 def _by_priority(
-    indices: Sequence[int], parameters: Sequence[Parameter], priorities: Sequence[int]
+    indices: Sequence[int],
+    parameters: Sequence[Parameter],
+    priorities: Sequence[int],
+    first: Mapping[int, int] | None = None,
 ) -> list[int]:
-    """By priority, then in GECARO's order."""
+    """Those with a place first, then by priority, then in GECARO's order."""
+    first = first or {}
     return sorted(
-        indices, key=lambda i: (-priorities[i], parameters[i].column, parameters[i].frame)
+        indices,
+        key=lambda i: (
+            first.get(i, len(first)),
+            -priorities[i],
+            parameters[i].column,
+            parameters[i].frame,
+        ),
     )
 
 

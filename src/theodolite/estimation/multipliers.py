@@ -225,7 +225,9 @@ def _solve(
             reduction = reduce(
                 _Fixed(problem, last.at.passive, elimination), last.at.values, Loss()
             )
-            there = analyse(reduction.R, problem.parameters, problem.priorities, reduction.rows)
+            there = analyse(
+                reduction.R, problem.parameters, problem.priorities, reduction.rows, before=known
+            )
             known = settle(known, there)
         return _ended(problem, elimination, last, reduction, known, known.base, narrowed)
 

@@ -179,14 +179,20 @@ def solve(
             prior = wider
             search = replace(search, prior=prior)
             if not search.near:
-                end = search.continued(end.point, end)
-        known = examine(problem, end.point.values, end.point.reduction)
+                end = replace(search.continued(end.point, end), first=end.first)
+        known = examine(
+            problem,
+            end.point.values,
+            end.point.reduction,
+            before=examine(problem, end.first.values, end.first.reduction),
+        )
         cost_of_all = end.point.cost
         status = end.status if known.rank else Status.NOT_IDENTIFIABLE
         if change is Change.BASE and everything and known.rank:
             search, end = _base_only(search, end, known)
             status = end.status
-            known = settle(known, examine(problem, end.point.values, end.point.reduction))
+            there = examine(problem, end.point.values, end.point.reduction, before=known)
+            known = settle(known, there)
             prior = prior.regrouped(known.base, known.regrouped, known.relations)
             free = known.base
         reduction = end.point.reduction
@@ -206,10 +212,16 @@ def solve(
         )
 
 
-def examine(problem: Problem, values: FloatArray, reduction: Reduction) -> Identifiability:
-    """What is identifiable at given values."""
+def examine(
+    problem: Problem,
+    values: FloatArray,
+    reduction: Reduction,
+    *,
+    before: Identifiability | None = None,
+) -> Identifiability:
+    """What is identifiable at given values, staying with an earlier base set where it can."""
     R = _deciding(problem, values, reduction)
-    return analyse(R, problem.parameters, problem.priorities, reduction.rows)
+    return analyse(R, problem.parameters, problem.priorities, reduction.rows, before=before)
 
 
 def settle(chosen: Identifiability, there: Identifiability) -> Identifiability:
@@ -272,6 +284,8 @@ class _End:
     status: Status
     trace: tuple[Iteration, ...]
     loss: Loss
+    #: Where it began.
+    first: _Point
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,13 +320,14 @@ class _Search:
             if scaled.scale < NEGLIGIBLE_SCALE:
                 break
             point = _Point(end.point.values, reduce(self.problem, end.point.values, scaled))
-            end = self._descend(point, scaled, end.trace)
+            end = replace(self._descend(point, scaled, end.trace), first=end.first)
             if abs(scaled.scale / previous - 1) < SCALE_TOLERANCE:
                 break
             previous = scaled.scale
         return end
 
     def _descend(self, here: _Point, loss: Loss, before: tuple[Iteration, ...]) -> _End:
+        first = here
         trace = list(before) or [Iteration(0, here.cost, 0.0, 0.0)]
         status = Status.ITERATION_LIMIT
         damping, noise, settling = 0.0, np.inf, 0
@@ -336,7 +351,7 @@ class _Search:
             if outcome.size <= self.near and outcome.gain > WELL_PREDICTED:
                 status = Status.CONVERGED
                 break
-        return _End(here, status, tuple(trace), loss)
+        return _End(here, status, tuple(trace), loss, first)
 
     def _noise(self, here: Reduction, before: float) -> float:
         """The noise, as stated or as what will be left; kept unless it falls noticeably.

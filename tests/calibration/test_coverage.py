@@ -1,0 +1,130 @@
+"""95 % intervals contain the truth 95 % of the time: every method, target count, noise and size.
+
+Robots are drawn from their tolerances, which is what the intervals assume; a second study draws
+errors that have nothing to do with them. The quick version runs each method a few times and pools;
+``-m study`` runs every cell by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+
+import theodolite as th
+from tests.calibration.sizes import grown
+from theodolite.calibration.catalogue import METHODS, method_named
+
+TARGETS = (("a", (0.05, 0.02, 0.10)), ("b", (-0.05, 0.04, 0.10)), ("c", (0.0, -0.06, 0.12)))
+#: Parts of the reach for lengths; radians; pixels.
+SENSOR, JOINT, PIXEL = 5e-5, 1e-4, 0.1
+PARALLEL = ("implicit", "inverse")
+#: What of each method is compared: enough points for the errors to be small, few for the time.
+POINTS = {"plane": 120, "plane-known": 120, "camera": 20, "frame-link": 20, "implicit": 30,
+          "inverse": 30}  # fmt: skip
+
+
+def noise_of(kind: str, length: float) -> th.Noise:
+    """Known noise of sensor, joints or both; a sensor is never quite without."""
+    sensor = 1.0 if kind != "joint" else 0.1
+    return th.Noise(
+        position=sensor * SENSOR * length,
+        orientation=sensor * SENSOR,
+        joint=0.0 if kind == "sensor" else JOINT,
+        slide=0.0 if kind == "sensor" else JOINT * length,
+        pixel=sensor * PIXEL,
+        known=True,
+    )
+
+
+def robot_for(name: str, targets: int, size: float) -> th.Robot:
+    if name in PARALLEL:
+        return th.robots.load("gough")
+    robot = th.robots.puma560()
+    if targets > 1 and name == "position":
+        robot = robot.with_targets([th.Target(*target) for target in TARGETS[:targets]])
+    return grown(robot, size)
+
+
+def drawn(robot: th.Robot, base: list[str], rng: np.random.Generator, *, prior: bool) -> th.Robot:
+    """A robot whose base parameters are off as their tolerances say, or by far less.
+
+    Only base parameters are off, so that what they stand for is what they are.
+    """
+    values = robot.values.copy()
+    for index, parameter in enumerate(robot.parameters):
+        if parameter.name in base:
+            error = rng.standard_normal() if prior else rng.uniform(-0.2, 0.2)
+            values[index] += error * parameter.tolerance
+    return robot.with_values(values)
+
+
+def hits(
+    name: str, *, targets: int, kind: str, size: float, runs: int, prior: bool
+) -> Iterator[bool]:
+    """For every base parameter of every run: is the truth within the interval?"""
+    robot, method = robot_for(name, targets, size), method_named(name)
+    base = th.identifiable(robot, method).identifiable
+    for seed in range(runs):
+        rng = np.random.default_rng([seed, targets, int(prior)])
+        true = drawn(robot, base, rng, prior=prior and name not in PARALLEL)
+        noise = noise_of(kind, robot.reach())
+        data = th.simulate(
+            true,
+            method,
+            points=POINTS.get(name, 40),
+            rng=rng,
+            noise=noise,
+            per_set=2 if name == "frame-link" else 3,
+        )
+        result = th.identify(
+            robot, data, method, noise=noise, gains=False, hold_out=0.0, start="nominal"
+        )
+        if set(result.identifiability.identifiable) != set(base):
+            continue  # others were chosen to stand for the rest: the truth has other values there
+        truth = dict(zip((p.name for p in robot.parameters), true.values, strict=True))
+        for estimate in result.estimates:
+            if estimate.name in base and estimate.name in truth and estimate.interval is not None:
+                error = abs(estimate.identified - truth[estimate.name])
+                yield bool(error <= estimate.interval)
+
+
+CELLS = [
+    (name, targets, kind, size)
+    for name, targets, kind, size in product(
+        METHODS, (1, 3), ("sensor", "joint", "both"), (0.01, 1.0, 100.0)
+    )
+    if (targets == 1 or name == "position") and (size == 1.0 or name not in PARALLEL)
+]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_intervals_hold_for_every_method(name: str) -> None:
+    """A few runs with sensor and joint noise: far from 95 % would show."""
+    found = list(hits(name, targets=1, kind="both", size=1.0, runs=3, prior=True))
+    assert 0.88 <= np.mean(found) <= 1.0, f"{np.mean(found):.3f} of {len(found)}"
+
+
+@pytest.mark.parametrize("kind", ["sensor", "joint", "both"])
+def test_targets_of_one_configuration_share_its_joint_error(kind: str) -> None:
+    """Three reflectors on a flange move together when a joint is misread."""
+    found = list(hits("position", targets=3, kind=kind, size=1.0, runs=12, prior=True))
+    assert 0.92 <= np.mean(found) <= 0.98, f"{np.mean(found):.3f} of {len(found)}"
+
+
+def test_intervals_hold_for_errors_that_no_tolerance_foresaw() -> None:
+    found = [
+        hit
+        for name in ("position", "position-link", "plane")
+        for hit in hits(name, targets=1, kind="sensor", size=1.0, runs=8, prior=False)
+    ]
+    assert 0.93 <= np.mean(found) <= 0.98, f"{np.mean(found):.3f} of {len(found)}"
+
+
+@pytest.mark.study
+@pytest.mark.parametrize(("name", "targets", "kind", "size"), CELLS)
+def test_intervals_hold_in_every_cell(name: str, targets: int, kind: str, size: float) -> None:
+    found = list(hits(name, targets=targets, kind=kind, size=size, runs=60, prior=True))
+    assert 0.93 <= np.mean(found) <= 0.97, f"{np.mean(found):.3f} of {len(found)}"
