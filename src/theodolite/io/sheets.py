@@ -19,8 +19,9 @@ from theodolite.io.cells import COMMENTS, Layout, is_comment, layout_of
 from theodolite.io.reading import read_text
 from theodolite.io.units import LARGEST_NUMBER, spelled
 
-#: Text that is not a table stops here: no table has more columns.
+#: What has more is no table.
 MOST_COLUMNS = 10_000
+LONGEST_LINE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +149,9 @@ def _text(path: Path, named: Sequence[str] | None, skip: int) -> Sheet:
     numbered = [(n, line) for n, line in enumerate(lines, 1) if n > skip and line.strip()]
     if not numbered:
         raise InputError("is empty", where=str(path))
+    for number, line in numbered:
+        if len(line) > LONGEST_LINE:
+            raise InputError(f"line {number} is too long for a row of a table", where=str(path))
     comments = [(n, line) for n, line in numbered if is_comment(line)]
     content = [(n, line) for n, line in numbered if not is_comment(line)] or numbered
     layout = layout_of([line for _, line in content])
@@ -155,6 +159,8 @@ def _text(path: Path, named: Sequence[str] | None, skip: int) -> Sheet:
     if fast is not None:
         return fast
     rows = [(n, layout.split(line)) for n, line in content]
+    # The cells of a long file take as much room as all that they were made of.
+    del lines, numbered, content
     return from_rows(path, _without_tail(rows), layout, named, comments)
 
 
