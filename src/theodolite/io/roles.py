@@ -19,7 +19,7 @@ _NO_POINTS = re.compile(r"(.*)(r|q|n|v|w|rot|plane|planen|fixture|point)")
 #: Positions that are wanted and not measured come last.
 _WANTED = re.compile(r"(.*)(cmd|command|commanded|nominal|nom|ref|target|desired|soll)(.*)")
 #: So many ways to cut a file without names into joints and positions are tried.
-MOST_GUESSES = 60
+MOST_GUESSES = 400
 
 
 @dataclass(frozen=True)
