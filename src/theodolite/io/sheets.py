@@ -113,10 +113,7 @@ def _head(
     comments: Sequence[tuple[int, str]],
 ) -> tuple[int, tuple[str, ...] | None, tuple[str, ...]]:
     """Where the numbers start, the names above them, and the units between."""
-    counts = [layout.numbers(cells) for _, cells in rows]
-    later = counts[len(counts) // 2 :]
-    usual = Counter(later).most_common(1)[0][0] if later else 0
-    start = next((n for n, count in enumerate(counts) if count and 2 * count >= usual), len(rows))
+    start = _first_numbers([cells for _, cells in rows], layout)
     width = len(rows[start][1]) if start < len(rows) else 0
     units: tuple[str, ...] = ()
     above = start - 1
@@ -135,6 +132,26 @@ def _head(
                 return start, tuple(names), units
             break
     return start, None, units
+
+
+def _first_numbers(rows: Sequence[list[str]], layout: Layout) -> int:
+    """The first row that is no header: half of its usual numbers are there, or none is a word."""
+    counts = [layout.numbers(cells) for cells in rows]
+    later = range(len(rows) // 2, len(rows))
+    if not later:
+        return 0
+    usual = Counter(counts[row] for row in later).most_common(1)[0][0]
+    like = next(rows[row] for row in later if counts[row] == usual)
+    numeric = [column for column, cell in enumerate(like) if layout.has_number([cell])]
+    for number, (cells, count) in enumerate(zip(rows, counts, strict=True)):
+        if not count:
+            continue
+        if 2 * count >= usual:
+            return number
+        # Most targets of the first rows may be out of sight.
+        if len(cells) == len(like) and all(layout.number(cells[c]) is not None for c in numeric):
+            return number
+    return len(rows)
 
 
 def _are_units(cells: Sequence[str]) -> bool:
