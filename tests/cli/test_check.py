@@ -75,7 +75,7 @@ def test_no_mapping_is_overwritten_or_made_up(theodolite, foreign: Path) -> None
     code, out, _ = theodolite("check", foreign, "--robot", "ur10e")
     assert code == 1
     assert "no reading of these columns fits the robot" in out
-    assert "--map" not in out
+    assert "proposed" not in out
     code, _, errors = theodolite("check", foreign, "--robot", "ur10e", "--save-mapping", "n.toml")
     assert code == 2
     assert "there is no mapping to write" in errors

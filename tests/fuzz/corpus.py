@@ -32,6 +32,7 @@ Coa = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 targets = [ { name = "p1", xyz = [10, 0, 50] } ]
 priorities = { theta0 = 0, K1 = 5 }
 """
+BARE = ARM.replace("targets = [", "# [")
 PRODUCT = """format = "theodolite robot 1"
 name = "product"
 units = { length = "m", angle = "rad" }
@@ -70,8 +71,8 @@ PRIORITIES = "# alpha d theta r beta K\n" + "1 2 3 4 5 6\n" * 5
 MAPPING = """format = "theodolite mapping 1"
 [columns]
 q1_deg = "J1"
-q2_deg = "-J2"
-q3_mm = "1000*J3"
+q2_deg = "J2"
+q3_mm = "1.0*J3"
 x_mm = "X"
 y_mm = "Y"
 z_mm = "-Z+5"
@@ -81,7 +82,8 @@ z_mm = "-Z+5"
 def files() -> dict[str, bytes]:
     """Valid files by name."""
     found = {
-        "arm.toml": ARM,
+        "arm.toml": BARE,
+        "targets.toml": ARM,
         "product.toml": PRODUCT,
         "fourbar.toml": th.robots.text("fourbar"),
         "arm.urdf": URDF,
@@ -91,11 +93,12 @@ def files() -> dict[str, bytes]:
     }
     content = {name: text.encode() for name, text in found.items()}
     rng = np.random.default_rng(0)
-    arm = parse_robot(ARM.replace("targets = [", "# ["), "arm")
+    arm = parse_robot(BARE, "arm")
     true = th.perturbed(arm, th.ParameterErrors(1e-3, 2e-3, 0.0), rng)
-    for method, points in (("position", 25), ("frame", 15), ("plane", 30)):
+    for method, points in (("position", 25), ("frame", 15), ("plane", 30), ("point-sensor", 20)):
         data = method_named(method).observe(true, points, rng)
         content[f"{method}.csv"] = _csv(data, arm)
+    content["touches.csv"] = content.pop("point-sensor.csv")
     # Four joints reach a point in many ways.
     product = parse_robot(PRODUCT, "product")
     data = method_named("position-link").observe(product, 12, rng, per_set=3)
@@ -125,7 +128,7 @@ def _csv(data: th.Dataset, robot: th.Robot | th.Mechanism) -> bytes:
 
 
 def _recording(rng: np.random.Generator) -> bytes:
-    times = np.arange(0, 4, 0.02)
+    times = np.arange(0, 12, 0.02)
     waves = np.sin(times[:, None] * rng.uniform(2, 6, 3)) * [0.8, 0.6, 0.05]
     torques = 5 * waves + rng.normal(size=waves.shape)
     table = np.column_stack([times, waves, torques])
@@ -135,7 +138,7 @@ def _recording(rng: np.random.Generator) -> bytes:
 
 #: Words that name a file are replaced by a mutated copy of it.
 COMMANDS = [
-    "check arm.toml",
+    "check targets.toml",
     "check product.toml",
     "check fourbar.toml",
     "check arm.urdf",
@@ -147,7 +150,7 @@ COMMANDS = [
     "new table.csv out.toml",
     "new table.csv out.toml --convention kk --json",
     "new arm.urdf out.toml --tip d",
-    "new arm.toml out.toml --convention pose",
+    "new targets.toml out.toml --convention pose",
     "new product.toml out.toml --convention kk",
     "identifiable arm.toml --method frame --gains",
     "identifiable product.toml --method position --model own",
@@ -162,10 +165,16 @@ COMMANDS = [
     "identify arm.toml frame.csv --method frame --json --no-gains --hold-out 0",
     "identify product.toml position-link.csv --method position-link --no-gains --hold-out 0",
     "identify arm.toml plane.csv --method plane --no-gains --hold-out 0",
+    "identify arm.toml position.csv --method position --loss huber --start locate --noise-mm 0.1",
+    "identify arm.toml foreign.csv --method position --columns q1_deg,q2_deg,q3_mm,x_mm,y_mm,z_mm",
+    "identify fourbar.toml loop.csv --method position --no-gains --hold-out 0",
+    "identify arm.toml touches.csv --method point-sensor --no-gains --hold-out 0",
+    "generate arm.toml --method position --out out.csv --error-mm 1 --save-true out.toml",
     "validate arm.toml position.csv",
+    "validate arm.toml plane.csv --method plane --plane 0,0,1,300",
     "validate arm.toml frame.csv --nominal arm.toml --json",
     "dynamics identifiable arm.toml --json",
-    "dynamics identify arm.toml recording.csv --way ordinary --cutoff 5 --json",
+    "dynamics identify arm.toml recording.csv --way ordinary --cutoff 8 --json",
 ]
 #: Options, some with nonsense, that are thrown in now and then.
 OPTIONS = [

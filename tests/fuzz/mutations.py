@@ -22,6 +22,8 @@ _NUMBER = re.compile(rb"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ENCODINGS = ("utf-16", "utf-16-le", "utf-8-sig", "latin-1", "utf-32", "cp1252", "utf-7")
 
+_FACTORS = (0.5, 0.99, 1.01, 2.0, -1.0, 0.0, 1e-9, 10.0, 1e3, 1e6, 1e9, 57.29577951308232)
+
 Rng = np.random.Generator
 
 
@@ -87,7 +89,7 @@ def _scaled(content: bytes, rng: Rng) -> bytes:
     if not found:
         return content
     match = found[int(rng.integers(len(found)))]
-    factor = [-1.0, 0.0, 1e-9, 1e3, 1e6, 1e9, 57.29577951308232][int(rng.integers(7))]
+    factor = _FACTORS[int(rng.integers(len(_FACTORS)))]
     try:
         number = repr(float(match[0]) * factor).encode()
     except ValueError:

@@ -74,7 +74,10 @@ class Fuzzer:
 
     def run(self, number: int) -> Finding | None:
         """Try one input."""
-        words = self.words(number)
+        return self.attempt(number, self.words(number))
+
+    def attempt(self, number: int, words: list[str]) -> Finding | None:
+        """Try a command line on the files that are there."""
         crash: list[str] = []
         out, errors = io.StringIO(), io.StringIO()
         started = time.monotonic()

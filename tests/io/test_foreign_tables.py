@@ -127,6 +127,8 @@ def test_rows_in_which_a_target_was_not_seen_are_left_out(blank: str, tmp_path: 
     assert len(notes) == 1
     assert "1 of 3 rows are left out" in notes[0]
     assert "line 3" in notes[0]
+    first = numbers(tmp_path / "d.csv", "\n".join([head, f"1,2,3,5{f',{blank}' * 6}", *rows]))
+    assert first.lines.tolist() == [3, 5]
     nothing = "\n".join([head, f"1,2,3,4,5,6,7{f',{blank}' * 3}"])
     with pytest.raises(InputError, match="no row in which all targets were seen"):
         numbers(tmp_path / "d.csv", nothing)

@@ -175,7 +175,7 @@ def test_large_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "large.csv"
     with path.open("wb") as stream:
         stream.truncate(LARGEST_FILE + 10)
-    with pytest.raises(InputError, match="is too large; allowed: up to 512 MB"):
+    with pytest.raises(InputError, match="is too large; allowed: up to 256 MB"):
         read_table(path)
 
 

@@ -142,8 +142,11 @@ class _Checked:
 
         path = printable(str(self.path))
         if self.data is None:
-            trouble = self.trouble.what if self.trouble is not None else ""
-            screen.print(f"{path}: {printable(trouble)}", style="yellow", markup=False)
+            # With a mapping that helps, what is allowed without one need not be said.
+            helped = self.proposal is not None and self.proposal.usable
+            what = self.trouble.what if self.trouble is not None else ""
+            text = f"{path}: {printable(what)}" if helped else printable(str(self.trouble))
+            screen.print(text, style="yellow", markup=False)
         else:
             holds = ", ".join(self._holds()) or "joints only"
             screen.print(

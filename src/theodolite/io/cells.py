@@ -17,7 +17,7 @@ COMMENTS = ("#", "%", "!", "//")
 _SAMPLE = 50
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([ed][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 #: A word between blanks, with the unit in brackets that may follow it.
-_WORD = re.compile(r'"[^"]*"|\S+(?:\s+(?:\[[^\]]*\]|\([^)]*\)))?')
+_WORD = re.compile(r'"[^"]*"|\S+(?:\s{1,9}(?:\[[^\]]{0,20}\]|\([^)]{0,20}\)))?')
 
 
 @dataclass(frozen=True)

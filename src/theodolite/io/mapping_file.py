@@ -6,7 +6,7 @@ from pathlib import Path
 
 from theodolite.io.mapping import Mapping, parse_term
 from theodolite.io.naming import column_name
-from theodolite.io.reading import read_text
+from theodolite.io.reading import WRITTEN_BY_HAND, read_text
 from theodolite.io.toml import TomlReader, parse_toml, toml_key, toml_string
 from theodolite.io.writing import write_text
 
@@ -18,7 +18,9 @@ MOST_SKIPPED = 10**6
 def read_mapping(path: Path) -> Mapping:
     """A mapping from its file."""
     remedy = "Compare with what 'theodolite check --save-mapping' writes"
-    content = parse_toml(read_text(path), str(path), kind="mapping", remedy=remedy)
+    content = parse_toml(
+        read_text(path, limit=WRITTEN_BY_HAND), str(path), kind="mapping", remedy=remedy
+    )
     reader = TomlReader(content, str(path))
     reader.check_keys(content, ["format", "skip", "columns"], "")
     reader.check_format(FORMAT)

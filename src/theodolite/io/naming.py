@@ -9,6 +9,8 @@ from theodolite.io.units import ANGLES, LENGTHS, OTHERS, spelled
 
 #: A robot has joints in tens, a recording columns in hundreds.
 MOST_NAMES = 10_000
+#: Nobody writes a unit behind a longer one; what is tried on a name grows with its square.
+LONGEST_NAME = 200
 #: Names with a meaning of their own, whatever the robot; capitals do not matter in them.
 _STEM = re.compile(r"(?:q|qd|qdd|tau|i)\d{1,4}|[xyz]|r[xyz]|q[wxyz]|t|u|v|set")
 _BRACKETS = re.compile(r"(.*?)\s*(?:\[([^\[\]]*)\]|\(([^()]*)\))$")
@@ -22,6 +24,8 @@ def column_name(written: str, unit: str = "") -> str:
     names stay as they are.
     """
     name = written.strip()
+    if len(name) > LONGEST_NAME:
+        return name
     match = _BRACKETS.match(name)
     if match and (found := spelled(match[2] or match[3] or "")):
         name, unit = match[1], unit or found
@@ -44,11 +48,12 @@ def in_small_letters(name: str) -> str:
 
 def with_unit(name: str) -> tuple[str, str]:
     """The stem of a name and the unit behind it, blank if there is none."""
-    parts = name.split("_")
-    for place in range(1, len(parts)):
-        unit = "_".join(parts[place:])
-        if unit in _UNITS:
-            return "_".join(parts[:place]), unit
+    before, _, last = name.rpartition("_")
+    stem, _, other = before.rpartition("_")
+    # The longer unit first: rad_s is no rad.
+    for rest, unit in ((stem, f"{other}_{last}"), (before, last)):
+        if rest and unit in _UNITS:
+            return rest, unit
     return name, ""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from theodolite.errors import InputError, shown
-from theodolite.io.reading import read_text
+from theodolite.io.reading import WRITTEN_BY_HAND, read_text
 from theodolite.io.toml import HIGHEST_PRIORITY
 from theodolite.model.parameters import COLUMNS, Parameter
 from theodolite.model.robot import Robot
@@ -66,7 +66,7 @@ def to_matrix(robot: Robot, identifiable: Iterable[str]) -> list[list[int]]:
 def read_priorities(robot: Robot, path: Path) -> dict[str, int]:
     """A priority matrix from a text file: numbers separated by commas or blanks, # comments."""
     matrix = []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    for number, line in enumerate(read_text(path, limit=WRITTEN_BY_HAND).splitlines(), 1):
         content = line.split("#")[0].replace(",", " ").split()
         if not content or content[0].lower() in ("alpha", "frame"):
             continue

@@ -18,6 +18,8 @@ _TERM = re.compile(
     r"\s*(?:(?P<sign>[+-])?\s*(?P<name>[A-Za-z]\w*)|"
     r"(?P<known>=)?\s*(?P<number>[+-]?\s*(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?))\s*"
 )
+#: A frame has tens of elements.
+LONGEST_PRODUCT = 10_000
 
 
 def parse_elements(
@@ -26,10 +28,14 @@ def parse_elements(
     """The elements of a product in the text's units; names are joints or constants."""
     found = []
     position = 0
-    while text[position:].strip():
+    text = text.rstrip()
+    if len(text) > LONGEST_PRODUCT:
+        raise ValueError(f"the product has {len(text)} characters, at most {LONGEST_PRODUCT}")
+    while position < len(text):
         match = _ELEMENT.match(text, position)
         if match is None:
-            raise ValueError(f"cannot read {text[position:].strip()[:20]!r} in the product")
+            rest = text[position : position + 60].strip()
+            raise ValueError(f"cannot read {rest[:20]!r} in the product")
         kind, axis, inside = match.groups()
         found.append(_element(kind, axis, inside, joints, constants))
         position = match.end()

@@ -11,10 +11,10 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
+from theodolite.io.hypotheses import GOOD, Reading, Trial, Tried, best, directions
 from theodolite.io.mapping import Mapping, Term
 from theodolite.io.naming import column_name, with_unit
 from theodolite.io.number_table import written_names
-from theodolite.io.readings import GOOD, Reading, Trial, Tried, best, directions
 from theodolite.io.roles import Roles, roles
 from theodolite.io.sheets import Sheet, read_sheet
 from theodolite.io.units import ANGLES, LARGEST_NUMBER, LENGTHS
@@ -67,16 +67,16 @@ def propose(path: Path, robot: Robot, *, named: Sequence[str] | None = None) -> 
     columns = dict(_numbers(sheet, names))
     units = {p: with_unit(column_name(names[p], sheet.units[p]))[1] for p in columns}
     found = roles({place: names[place] for place in columns}, robot.joints)
-    if not found:
+    tried = [_Try(robot, columns, units, candidate) for candidate in found]
+    ready = [each for each in tried if each.trial.decidable]
+    if not ready and found and found[0].by_name:
+        return _by_names(tried[0], names)
+    if not ready:
         raise InputError(
             f"has no {robot.joints} columns that could be the joints of '{robot.name}'",
             where=str(path),
             remedy="Name them with --map q1_deg=...,q2_deg=...",
         )
-    tried = [_Try(robot, columns, units, candidate) for candidate in found]
-    ready = [each for each in tried if each.trial.decidable]
-    if not ready:
-        return _by_names(tried[0], names)
     if len(ready) > 1:
         # The candidates in brief: what fits best in any direction.
         ready.sort(key=lambda each: each.brief())
@@ -156,7 +156,7 @@ def _proposal(
     chosen = min(alike, key=lambda each: each.reading.changes(winner.plain))
     unit = _unit(chosen.scale)
     mapping = _mapping(winner, chosen.reading, unit or winner.length or "mm", names, columns)
-    rms = chosen.misfit * winner.trial.spread / chosen.scale
+    rms = chosen.misfit * winner.trial.spread / chosen.scale if chosen.scale > 0 else None
     if chosen.misfit > GOOD:
         return Proposal(mapping, Certainty.NONE, (), (), rms)
     misfit = max(chosen.misfit, FINEST)

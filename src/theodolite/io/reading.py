@@ -9,8 +9,10 @@ from pathlib import Path
 
 from theodolite.errors import InputError
 
-#: No file that people write or instruments record is larger; twice this fits in any memory.
-LARGEST_FILE = 1 << 29
+#: Few instruments record more at a time; as cells it takes eight times as much memory.
+LARGEST_FILE = 1 << 28
+#: Files that people write are smaller.
+WRITTEN_BY_HAND = 1 << 22
 #: Byte order marks, the longer ones first: that of UTF-16 begins that of UTF-32.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -14,7 +14,7 @@ from theodolite.errors import InputError, shown
 from theodolite.io.mechanism_file import MechanismReader, format_mechanism
 from theodolite.io.priorities import from_matrix
 from theodolite.io.product import format_product, parse_product
-from theodolite.io.reading import read_text
+from theodolite.io.reading import WRITTEN_BY_HAND, read_text
 from theodolite.io.toml import (
     FORMAT,
     MOST_FRAMES,
@@ -45,7 +45,7 @@ _TOP += ["priorities", "tolerances", "targets"]
 def read_robot(path: Path | str) -> Machine:
     """A robot from its file."""
     path = Path(path)
-    return parse_robot(read_text(path), str(path))
+    return parse_robot(read_text(path, limit=WRITTEN_BY_HAND), str(path))
 
 
 def parse_robot(text: str, where: str) -> Machine:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from theodolite.io.naming import with_unit
+from theodolite.io.naming import LONGEST_NAME, with_unit
 
 #: What people put before the number of a joint, the clearest first.
 _JOINTS = (
@@ -19,7 +19,7 @@ _NO_POINTS = re.compile(r"(.*)(r|q|n|v|w|rot|plane|planen|fixture|point)")
 #: Positions that are wanted and not measured come last.
 _WANTED = re.compile(r"(.*)(cmd|command|commanded|nominal|nom|ref|target|desired|soll)(.*)")
 #: So many ways to cut a file without names into joints and positions are tried.
-MOST_GUESSES = 60
+MOST_GUESSES = 400
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _stem(name: str) -> str:
     """A name without its unit, separators and capitals; nothing for a column without one."""
     if re.fullmatch(r"#\d+", name):
         return ""
-    return re.sub(r"[\W_]+", "", with_unit(name)[0]).lower()
+    return re.sub(r"[\W_]+", "", with_unit(name[:LONGEST_NAME])[0]).lower()
 
 
 def _joints(stems: Mapping[int, str], count: int) -> Iterator[tuple[int, ...]]:

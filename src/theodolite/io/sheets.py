@@ -19,8 +19,9 @@ from theodolite.io.cells import COMMENTS, Layout, is_comment, layout_of
 from theodolite.io.reading import read_text
 from theodolite.io.units import LARGEST_NUMBER, spelled
 
-#: Text that is not a table stops here: no table has more columns.
+#: What has more is no table.
 MOST_COLUMNS = 10_000
+LONGEST_LINE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +113,7 @@ def _head(
     comments: Sequence[tuple[int, str]],
 ) -> tuple[int, tuple[str, ...] | None, tuple[str, ...]]:
     """Where the numbers start, the names above them, and the units between."""
-    counts = [layout.numbers(cells) for _, cells in rows]
-    later = counts[len(counts) // 2 :]
-    usual = Counter(later).most_common(1)[0][0] if later else 0
-    start = next((n for n, count in enumerate(counts) if count and 2 * count >= usual), len(rows))
+    start = _first_numbers([cells for _, cells in rows], layout)
     width = len(rows[start][1]) if start < len(rows) else 0
     units: tuple[str, ...] = ()
     above = start - 1
@@ -136,6 +134,26 @@ def _head(
     return start, None, units
 
 
+def _first_numbers(rows: Sequence[list[str]], layout: Layout) -> int:
+    """The first row that is no header: half of its usual numbers are there, or none is a word."""
+    counts = [layout.numbers(cells) for cells in rows]
+    later = range(len(rows) // 2, len(rows))
+    if not later:
+        return 0
+    usual = Counter(counts[row] for row in later).most_common(1)[0][0]
+    like = next(rows[row] for row in later if counts[row] == usual)
+    numeric = [column for column, cell in enumerate(like) if layout.has_number([cell])]
+    for number, (cells, count) in enumerate(zip(rows, counts, strict=True)):
+        if not count:
+            continue
+        if 2 * count >= usual:
+            return number
+        # Most targets of the first rows may be out of sight.
+        if len(cells) == len(like) and all(layout.number(cells[c]) is not None for c in numeric):
+            return number
+    return len(rows)
+
+
 def _are_units(cells: Sequence[str]) -> bool:
     """Is this a row of units? Blank and ``-`` stand for numbers without."""
     given = [cell for cell in cells if cell.strip("[]()") not in ("", "-", "1")]
@@ -148,6 +166,9 @@ def _text(path: Path, named: Sequence[str] | None, skip: int) -> Sheet:
     numbered = [(n, line) for n, line in enumerate(lines, 1) if n > skip and line.strip()]
     if not numbered:
         raise InputError("is empty", where=str(path))
+    for number, line in numbered:
+        if len(line) > LONGEST_LINE:
+            raise InputError(f"line {number} is too long for a row of a table", where=str(path))
     comments = [(n, line) for n, line in numbered if is_comment(line)]
     content = [(n, line) for n, line in numbered if not is_comment(line)] or numbered
     layout = layout_of([line for _, line in content])
@@ -155,6 +176,8 @@ def _text(path: Path, named: Sequence[str] | None, skip: int) -> Sheet:
     if fast is not None:
         return fast
     rows = [(n, layout.split(line)) for n, line in content]
+    # The cells of a long file take as much room as all that they were made of.
+    del lines, numbered, content
     return from_rows(path, _without_tail(rows), layout, named, comments)
 
 

@@ -18,6 +18,8 @@ from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.poses import roll_pitch_yaw, rotation_matrix
 from theodolite.model.robot import Robot
 
+#: More than any humanoid in a factory full of them; ways through them are looked for.
+MOST_JOINTS = 2000
 _KINDS = {
     "revolute": Joint.REVOLUTE,
     "continuous": Joint.REVOLUTE,
@@ -56,7 +58,7 @@ def parsed(path: Path) -> Any:
 
 def read_joints(tree: Any, path: Path, tip: str | None) -> tuple[list[UrdfJoint], list[UrdfJoint]]:
     """All joints of a file, and those of its chain, for what does not depend on the very tip."""
-    joints = [_joint(element, str(path)) for element in tree.findall("joint")]
+    joints = _joints(tree, path)
     return joints, _chain(joints, None, tip, str(path), any_tip=True)
 
 
@@ -73,7 +75,7 @@ def read_urdf(
     """
     path = Path(path)
     tree = parsed(path)
-    joints = [_joint(element, str(path)) for element in tree.findall("joint")]
+    joints = _joints(tree, path)
     chain = _chain(joints, root, tip, str(path), any_tip=any_tip)
     for joint in chain:
         if joint.trouble:
@@ -94,6 +96,15 @@ def read_urdf(
         upper=[joint.upper for joint in moving],
         source=printable(f"URDF {path.name}, from {chain[0].parent} to {chain[-1].child}"),
     )
+
+
+def _joints(tree: Any, path: Path) -> list[UrdfJoint]:
+    elements = tree.findall("joint")
+    if len(elements) > MOST_JOINTS:
+        raise InputError(
+            f"has {len(elements)} joints", where=str(path), allowed=f"up to {MOST_JOINTS}"
+        )
+    return [_joint(element, str(path)) for element in elements]
 
 
 def _rows(chain: list[UrdfJoint]) -> Iterator[Row]:

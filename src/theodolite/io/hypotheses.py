@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 import numpy as np
 
@@ -34,8 +34,10 @@ GOOD = 0.03
 _PLACED = 24
 #: So many readings are looked at together.
 _TOGETHER = 256
-#: All directions are tried for so many joints; of more, those of the first.
+#: Of arms with more joints only directions are tried, and those of the first.
 _ALL_SIGNS = 8
+#: So many readings are tried of each kind: some seconds.
+_MOST = 24_000
 
 
 @dataclass(frozen=True)
@@ -158,8 +160,9 @@ class Trial:
 def best(trial: Trial, plain: Reading, units: Sequence[tuple[str, str]]) -> list[Tried]:
     """The readings that fit best, the plain one among them; ``units`` are those that may be."""
     found = trial.placed([plain])
-    for stage in (directions, _exchanges, _one_zero, _two_zeros):
-        promising = trial.promising(stage(plain, units, trial.revolute))
+    stages = (directions, _exchanges, _one_zero, _two_zeros)
+    for stage in stages if len(plain.signs) <= _ALL_SIGNS else stages[:1]:
+        promising = trial.promising(islice(stage(plain, units, trial.revolute), _MOST))
         tried = trial.placed([*promising, *(each.reading for each in found)])
         found = tried[: 2 * _PLACED]
         if found[0].misfit <= GOOD:
