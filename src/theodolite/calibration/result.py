@@ -340,7 +340,7 @@ class Result:
             f"Result of {self.method} on '{self.robot.name}': {self.status.name.lower()}, "
             f"{self.rank} parameters from {self.rows} rows\n"
             f"  rms before -> after, SI: {errors}\n"
-            f"  {'good' if self.good else f'doubtful, see summary(): {len(self.doubts())} doubts'}"
+            f"  {'good' if self.good else 'not to be trusted as it is: see summary()'}"
         )
 
     def summary(self) -> str:
