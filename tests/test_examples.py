@@ -18,3 +18,9 @@ def test_dynamics(capsys) -> None:
     error = runpy.run_path(str(EXAMPLES / "dynamics.py"))["main"]()
     assert error < 0.05
     assert "58 base parameters" in capsys.readouterr().out
+
+
+def test_own_method(capsys) -> None:
+    error = runpy.run_path(str(EXAMPLES / "own_method.py"))["main"]()
+    assert error < 2e-5
+    assert "24 of" in capsys.readouterr().out

@@ -5,12 +5,14 @@ The functions here accept what is at hand and hand it on to the core, which know
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from theodolite.arrays import FloatArray
 from theodolite.calibration import calibrate as _calibrate
 from theodolite.calibration import cross_validation as _cross_validation
 from theodolite.calibration import simulation as _simulation
@@ -25,15 +27,16 @@ from theodolite.calibration.fixture import FixtureProblem, Touches
 from theodolite.calibration.frame import Frame
 from theodolite.calibration.lens import Lens
 from theodolite.calibration.link import FrameLink, PositionLink
-from theodolite.calibration.method import Method, Start
+from theodolite.calibration.method import Gauge, Method, Start
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.parallel import Implicit, Inverse
 from theodolite.calibration.placement import locate, place
 from theodolite.calibration.plane import Plane, PlaneKnown
 from theodolite.calibration.point_sensor import PointSensor
 from theodolite.calibration.position import Position
-from theodolite.calibration.result import Result
+from theodolite.calibration.result import Estimate, Result
 from theodolite.calibration.simulation import EXACT, ParameterErrors
+from theodolite.calibration.tip_method import TipMethod, TipResidual
 from theodolite.calibration.validate import Validation
 from theodolite.calibration.validate import validate as _validate
 from theodolite.dynamics.base_parameters import find_base_parameters
@@ -51,7 +54,7 @@ from theodolite.dynamics.prediction import predict
 from theodolite.dynamics.preparation import prepare_runs
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.serial import Dynamics
-from theodolite.errors import InputError
+from theodolite.errors import InputError, TheodoliteError, shown
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss, Shape
 from theodolite.estimation.solver import Change, Progress, Status
@@ -65,6 +68,7 @@ from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.conversion import convert
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
+from theodolite.model.poses import Pose
 from theodolite.model.robot import Robot, Target
 from theodolite.model.transmission import Transmission
 
@@ -74,10 +78,13 @@ __all__ = [
     "Convention",
     "Dataset",
     "Dynamics",
+    "Estimate",
     "Estimator",
     "FixtureProblem",
     "Frame",
     "FrameLink",
+    "Gauge",
+    "Identifiability",
     "Implicit",
     "InputError",
     "Inverse",
@@ -85,6 +92,7 @@ __all__ = [
     "Lens",
     "LoopDynamics",
     "Loss",
+    "Machine",
     "Measured",
     "Mechanism",
     "Method",
@@ -93,6 +101,7 @@ __all__ = [
     "Plane",
     "PlaneKnown",
     "PointSensor",
+    "Pose",
     "Position",
     "PositionLink",
     "Recording",
@@ -104,6 +113,9 @@ __all__ = [
     "Start",
     "Status",
     "Target",
+    "TheodoliteError",
+    "TipMethod",
+    "TipResidual",
     "Touches",
     "Transmission",
     "Validation",
@@ -145,10 +157,22 @@ __all__ = [
 RobotLike: TypeAlias = Machine | str | Path
 #: A method or its name.
 MethodLike: TypeAlias = Method | str
-#: Measurements: a data set, a file or several, or a table with named columns (pandas or a mapping).
-DataLike: TypeAlias = Dataset | str | Path | Sequence[str | Path] | Mapping[str, Any] | Any
+
+
+class NamedColumns(Protocol):
+    """A table with named columns: a pandas frame, a dict of arrays."""
+
+    def keys(self) -> Iterable[Any]: ...
+
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+
+#: Measurements: a data set, a file or several, or a table with named columns.
+DataLike: TypeAlias = Dataset | str | Path | Sequence[str | Path] | NamedColumns
 #: A random generator or a seed.
 Random: TypeAlias = np.random.Generator | int | None
+
+_Kind = TypeVar("_Kind", bound=Enum)
 
 
 def identify(
@@ -168,13 +192,16 @@ def identify(
 ) -> Result:
     """Identify what the data determine of a robot: what ``theodolite identify`` does."""
     machine, way = _robot(robot), _method(method)
+    _noise(noise)
+    if not isinstance(hold_out, int | float | np.number):
+        raise InputError(f"hold_out is {shown(hold_out)}", allowed="a number from 0 to below 1")
     return _calibrate.identify(
         machine,
         _data(data, machine, way),
         way,
         noise=noise,
         gains=gains,
-        loss=Loss(_member(Shape, loss, "loss")) if isinstance(loss, str) else loss,
+        loss=loss if loss is None or isinstance(loss, Loss) else Loss(_member(Shape, loss, "loss")),
         start=_member(Start, start, "start"),
         change=_member(Change, change, "change"),
         hold_out=hold_out,
@@ -188,7 +215,7 @@ def identifiable(
     robot: RobotLike,
     method: MethodLike,
     *,
-    data: DataLike = None,
+    data: DataLike | None = None,
     gains: bool = False,
     rng: Random = None,
 ) -> Identifiability:
@@ -208,8 +235,9 @@ def simulate(
     per_set: int = 4,
 ) -> Dataset:
     """What a method would record of this robot, with noise on sensor and joints."""
-    if not isinstance(points, int | np.integer) or points < 1:
-        raise InputError(f"points is {points!r}", allowed="a whole number from 1")
+    _count(points, "points")
+    _count(per_set, "per_set")
+    _noise(noise)
     rng = _generator(rng) or np.random.default_rng(0)
     return _simulation.simulate(
         _robot(robot), _method(method), points=points, rng=rng, noise=noise, per_set=per_set
@@ -224,11 +252,15 @@ def perturb(
     only: Sequence[str] | None = None,
 ) -> Machine:
     """A robot whose parameters, or only the named ones, are off by random amounts."""
+    if not isinstance(errors, ParameterErrors):
+        raise InputError(
+            f"errors are {shown(errors)}", allowed="ParameterErrors(length=3e-3, angle=6e-3)"
+        )
     rng = _generator(rng) or np.random.default_rng(0)
     return _simulation.perturb(_robot(robot), errors, rng, only=only)
 
 
-def residuals(robot: RobotLike, data: DataLike, method: MethodLike) -> dict[str, Any]:
+def residuals(robot: RobotLike, data: DataLike, method: MethodLike) -> dict[str, FloatArray]:
     """The robot's error on each observation, by quantity, SI."""
     machine, way = _robot(robot), _method(method)
     return dict(_cross_validation.residuals(machine, _data(data, machine, way), way))
@@ -270,19 +302,47 @@ def _method(method: MethodLike) -> Method:
 
 def _data(data: DataLike, robot: Machine, method: Method) -> Dataset:
     from theodolite.io.frames import from_columns
+    from theodolite.io.tables import checked
 
     if isinstance(data, Dataset):
-        return data
-    if isinstance(data, str | Path):
-        data = [data]
-    if isinstance(data, Sequence) and data and all(isinstance(path, str | Path) for path in data):
-        return read_measurements([Path(path) for path in data], robot, needs=method.needs)
-    if hasattr(data, "keys") and hasattr(data, "__getitem__"):
-        return from_columns(data, robot, needs=method.needs)
-    raise InputError(
-        f"a {type(data).__name__} holds no measurements that can be read",
-        allowed="a Dataset, file names, or a table with named columns (pandas, a dict of arrays)",
-    )
+        found = checked(data, robot, method.needs)
+    elif isinstance(data, str | Path):
+        found = read_measurements([Path(data)], robot, needs=method.needs, own=method.columns)
+    elif isinstance(data, Sequence) and data and all(isinstance(p, str | Path) for p in data):
+        paths = [Path(path) for path in data]
+        found = read_measurements(paths, robot, needs=method.needs, own=method.columns)
+    elif hasattr(data, "keys") and hasattr(data, "__getitem__"):
+        found = from_columns(data, robot, needs=method.needs, own=method.columns)
+    else:
+        raise InputError(
+            f"a {type(data).__name__} holds no measurements that can be read",
+            allowed="a Dataset, file names, or named columns (pandas, a dict of arrays)",
+        )
+    _check_motors(found, robot)
+    found.check_finite(method.needs)
+    return found
+
+
+def _check_motors(data: Dataset, robot: Machine) -> None:
+    width, sizes = data.motors.shape[1], robot.configuration_sizes
+    if width not in sizes:
+        raise InputError(
+            f"motors have {width} columns; '{robot.name}' has {robot.joints} joints",
+            where=data.name,
+            allowed=" or ".join(map(str, sizes)),
+            remedy="Give one column per joint; the data may be of another robot",
+        )
+
+
+def _noise(noise: Noise | None) -> None:
+    if noise is not None and not isinstance(noise, Noise):
+        raise InputError(f"noise is {shown(noise)}", allowed="Noise(position=5e-5), metres")
+
+
+def _count(value: int, name: str) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < 1:
+        raise InputError(f"{name} is {shown(value)}", allowed="a whole number from 1")
 
 
 def _generator(rng: Random) -> np.random.Generator | None:
@@ -290,16 +350,14 @@ def _generator(rng: Random) -> np.random.Generator | None:
         return rng
     if isinstance(rng, int | np.integer) and rng >= 0:
         return np.random.default_rng(rng)
-    raise InputError(f"rng is {rng!r}", allowed="a numpy generator or a seed, a number from 0")
+    raise InputError(f"rng is {shown(rng)}", allowed="a numpy generator or a seed, a number from 0")
 
 
-def _member(kind: Any, value: Any, name: str) -> Any:
+def _member(kind: type[_Kind], value: object, name: str) -> _Kind:
     """A member of an enumeration, or the one whose value is given."""
-    if isinstance(value, kind):
-        return value
     try:
         return kind(value)
     except ValueError as error:
         raise InputError(
-            f"{name} is {value!r}", allowed=[repr(member.value) for member in kind]
+            f"{name} is {shown(value)}", allowed=[repr(member.value) for member in kind]
         ) from error

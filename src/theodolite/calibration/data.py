@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
-from theodolite.errors import InputError
+from theodolite.errors import InputError, shown
+from theodolite.model.machine import Machine
+
+#: What holds one entry per row beside the motors, with the shape of an entry.
+_SHAPES: Mapping[str, tuple[int, ...]] = {
+    "rotations": (3, 3),
+    "sets": (),
+    "planes": (4,),
+    "fixture": (3,),
+    "pixels": (2,),
+    "points": (3,),
+    "covariances": (6, 6),
+    "lines": (),
+}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Dataset:
-    """Motor variables and whatever was seen there. What a method does not need may be None."""
+    """Motor variables and whatever was seen there. What a method does not need may be None.
+
+    Lists are welcome wherever arrays are. Positions of a single target may be (n, 3).
+    """
 
     #: Motor variables, (n, joints), radians and metres.
     motors: FloatArray
@@ -37,30 +56,125 @@ class Dataset:
     #: Where each row came from: line in the file.
     lines: IntArray | None = None
     name: str = "data"
+    #: What methods of your own need, (n,) each, by the names of their columns: ``length_m``.
+    columns: Mapping[str, FloatArray] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        shapes = {
-            "motors": (None,),
-            "positions": (len(self.targets), 3),
-            "rotations": (3, 3),
-            "sets": (),
-            "planes": (4,),
-            "fixture": (3,),
-            "pixels": (2,),
-            "points": (3,),
-            "covariances": (6, 6),
-            "lines": (),
+    def __init__(
+        self,
+        motors: ArrayLike,
+        positions: ArrayLike | None = None,
+        targets: Sequence[str] = ("",),
+        rotations: ArrayLike | None = None,
+        sets: ArrayLike | None = None,
+        planes: ArrayLike | None = None,
+        fixture: ArrayLike | None = None,
+        pixels: ArrayLike | None = None,
+        points: ArrayLike | None = None,
+        covariances: ArrayLike | None = None,
+        lines: ArrayLike | None = None,
+        name: str = "data",
+        columns: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
+        given = {
+            **{"motors": motors, "positions": positions, "rotations": rotations, "sets": sets},
+            **{"planes": planes, "fixture": fixture, "pixels": pixels, "points": points},
+            **{"covariances": covariances, "lines": lines},
         }
-        for field, shape in shapes.items():
-            array = getattr(self, field)
+        arrays = {key: _array(key, value, name) for key, value in given.items()}
+        targets = (targets,) if isinstance(targets, str) else tuple(targets)
+        measured = arrays["positions"]
+        if measured is not None and measured.ndim == 2 and len(targets) == 1:
+            arrays["positions"] = measured[:, None]
+        own = {
+            key: _array(f"column '{key}'", value, name) for key, value in (columns or {}).items()
+        }
+        values = {**arrays, "targets": targets, "name": name, "columns": own}
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+        self._check_shapes()
+
+    def _check_shapes(self) -> None:
+        n = np.shape(self.motors)[0] if np.ndim(self.motors) else 0
+        self._check_shape("motors", self.motors, (n, None))
+        self._check_shape("positions", self.positions, (n, len(self.targets), 3))
+        for part, shape in _SHAPES.items():
+            self._check_shape(part, getattr(self, part), (n, *shape))
+        for name, values in self.columns.items():
+            self._check_shape(f"column '{name}'", values, (n,))
+
+    def _check_shape(
+        self, field: str, array: FloatArray | IntArray | None, wanted: tuple[int | None, ...]
+    ) -> None:
+        if array is None:
+            return
+        found = np.shape(array)
+        pairs = zip(found, wanted, strict=False)
+        if len(found) != len(wanted) or any(w not in (None, f) for f, w in pairs):
+            text = " x ".join("n" if size is None else str(size) for size in wanted)
+            verb = "has" if field.startswith("column") else "have"
+            raise InputError(
+                f"{field} {verb} the shape {found}",
+                where=self.name,
+                allowed=text,
+                remedy="Give one row per configuration",
+            )
+
+    def check_finite(self, needs: Sequence[str]) -> None:
+        """Refuse, by row, NaN and infinity in the motors and in what a method needs.
+
+        A touch has no reading and a reading no touch: with a fixture, blanks are meant.
+        """
+        blank = {"positions", "rotations", "fixture"} if self.fixture is not None else set()
+        arrays: dict[str, Any] = {"motors": self.motors}
+        arrays |= {need: getattr(self, need) for need in needs if need not in blank}
+        arrays |= {f"column '{name}'": values for name, values in self.columns.items()}
+        for part, array in arrays.items():
             if array is None:
                 continue
-            wanted = (len(self.motors), *shape)
-            found = np.shape(array)
-            pairs = zip(found, wanted, strict=False)
-            if len(found) != len(wanted) or any(w not in (None, f) for f, w in pairs):
-                text = " x ".join("n" if size is None else str(size) for size in wanted)
-                raise InputError(f"{field} have the shape {found}", where=self.name, allowed=text)
+            bad = ~np.isfinite(array).reshape(len(self), -1).all(axis=1)
+            if bad.any():
+                row = int(np.argmax(bad))
+                place = f"row {row + 1}" if self.lines is None else f"line {self.line(row)}"
+                raise InputError(
+                    f"{place}: NaN or infinity in {part} ({int(bad.sum())} of {len(self)} rows)",
+                    where=self.name,
+                    allowed="finite numbers",
+                    remedy="Complete the row or leave it out: data.take(rows)",
+                )
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset '{self.name}': {len(self)} rows, {self.motors.shape[1]} motors\n"
+            f"  with {', '.join(self.holds) or 'nothing else'}"
+        )
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """What was recorded beside the motors."""
+        names = ("positions", *_SHAPES)
+        present = [name for name in names if name != "lines" and getattr(self, name) is not None]
+        return (*present, *self.columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as lists, SI; ``Dataset(**data.to_dict())`` is the same data."""
+        plain: dict[str, Any] = {
+            field.name: value.tolist()
+            for field in fields(self)
+            if isinstance(value := getattr(self, field.name), np.ndarray)
+        }
+        own = {name: values.tolist() for name, values in self.columns.items()}
+        return {**plain, "targets": list(self.targets), "name": self.name, "columns": own}
+
+    def to_frame(self, robot: Machine | None = None) -> Any:
+        """A pandas frame, one column per number.
+
+        With a robot, its columns are those of measurement files, and every verb takes it as data.
+        Without, they are called ``motors_1``, ``positions_1_1`` ... and hold SI.
+        """
+        return edges.data_frame(self, robot)
+
+    def _repr_html_(self) -> str:
+        return edges.html(self)
 
     def __len__(self) -> int:
         return len(self.motors)
@@ -72,7 +186,8 @@ class Dataset:
             for field in fields(self)
             if isinstance(value := getattr(self, field.name), np.ndarray)
         }
-        return replace(self, **chosen)
+        own = {name: values[rows] for name, values in self.columns.items()}
+        return replace(self, **chosen, columns=own)
 
     def line(self, row: int | np.integer[Any]) -> int:
         """Where a row stands in its file, or its number."""
@@ -97,6 +212,26 @@ class Dataset:
         if self.sets is None:
             return np.arange(len(self))
         return np.unique(self.sets, return_inverse=True)[1]
+
+
+def _array(field: str, value: ArrayLike | None, where: str) -> Any:
+    """Numbers as an array: labels and lines whole, everything else as floats."""
+    if value is None:
+        return None
+    whole = field in ("sets", "lines")
+    try:
+        array = np.asarray(value)
+        if whole and (array.dtype.kind in "iu" or np.array_equal(array, array.astype(np.intp))):
+            return array.astype(np.intp, copy=False)
+        if not whole and array.dtype.kind in "iufb":
+            return array if array.dtype.kind == "f" else array.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(
+        f"{field}: {shown(value)}",
+        where=where,
+        allowed="whole numbers" if whole else "numbers in rows of equal length",
+    )
 
 
 def rows_by_count(labels: IntArray) -> list[IntArray]:

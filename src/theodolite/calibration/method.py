@@ -82,6 +82,9 @@ class Method(ABC):
     #: Options of its own, by the names that its class takes.
     options: ClassVar[frozenset[str]] = frozenset()
 
+    #: Columns that only this method knows, with their units: ``("length_m",)``.
+    columns: ClassVar[tuple[str, ...]] = ()
+
     @property
     def needs(self) -> tuple[str, ...]:
         """Fields of the data without which the method can do nothing."""

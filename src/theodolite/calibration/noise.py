@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.errors import InputError
+from theodolite.errors import InputError, shown
 from theodolite.model.conventions import Joint
 
 #: Noise of an ordinary sensor: parts of the reach, radians. Only ratios count; residuals set the
@@ -44,8 +44,17 @@ class Noise:
     def __post_init__(self) -> None:
         for name in ("position", "orientation", "joint", "slide", "pixel"):
             value = getattr(self, name)
+            if not isinstance(value, int | float | np.number):
+                raise InputError(f"{name} noise is {shown(value)}", allowed="a number, SI")
             if not (np.isfinite(value) and value >= 0.0):
                 raise InputError(f"{name} noise is {value}", allowed="finite numbers, not negative")
+
+    def __repr__(self) -> str:
+        parts = [f"position={self.position:g} m", f"orientation={self.orientation:g} rad"]
+        parts += [f"joint={self.joint:g} rad"] if self.joint else []
+        parts += [f"slide={self.slide:g} m"] if self.slide else []
+        parts += [f"pixel={self.pixel:g} px"]
+        return f"Noise: {', '.join(parts)}; {'known' if self.known else 'only the ratio counts'}"
 
     @property
     def moves(self) -> bool:

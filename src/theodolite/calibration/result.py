@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.errors import InputError
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.outliers import FALSE_ALARMS, Outliers
 from theodolite.estimation.solver import Iteration, Status
@@ -322,7 +325,46 @@ class Result:
         return replace(self.robot, source=f"{self.robot.source} {history}".strip())
 
     def estimate(self, name: str) -> Estimate:
-        return next(estimate for estimate in self.estimates if estimate.name == name)
+        """One parameter by its name."""
+        found = {estimate.name: estimate for estimate in self.estimates}
+        if name not in found:
+            raise InputError(f"there is no parameter {name!r} in the result", allowed=found)
+        return found[name]
+
+    def __repr__(self) -> str:
+        errors = ", ".join(
+            f"{name} {self.before[name].rms:.3g} -> {after.rms:.3g}"
+            for name, after in self.after.items()
+        )
+        return (
+            f"Result of {self.method} on '{self.robot.name}': {self.status.name.lower()}, "
+            f"{self.rank} parameters from {self.rows} rows\n"
+            f"  rms before -> after, SI: {errors}\n"
+            f"  {'good' if self.good else 'not to be trusted as it is: see summary()'}"
+        )
+
+    def summary(self) -> str:
+        """What ``theodolite identify`` prints, as text."""
+        return edges.summary(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``theodolite identify --json`` prints: plain data, never rounded."""
+        return edges.result_dict(self)
+
+    def to_frame(self) -> Any:
+        """The parameters with nominal and identified values, SI, as a pandas frame."""
+        return edges.frame(self.to_dict()["parameters"])
+
+    def save(self, path: Path | str, *, force: bool = False) -> None:
+        """Write the calibrated robot (.toml), or the whole result (.json)."""
+        edges.save_result(self, path, force=force)
+
+    def plot(self) -> Any:
+        """A matplotlib figure: what is left of each error, and errors before and after."""
+        return edges.plot_result(self)
+
+    def _repr_html_(self) -> str:
+        return edges.html(self)
 
     def strongest_correlations(self, count: int = 5) -> list[tuple[str, str, float]]:
         """Pairs of base parameters that the data tell apart worst."""

@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.errors import listed
 from theodolite.model.parameters import Parameter
 
 #: A parameter whose tolerance moves the residual by this part of the largest has no effect.
@@ -33,6 +36,8 @@ FAR_LARGER = 100.0
 CLEAR_GAP = 1e3
 #: Coefficients of a regrouping relation below this are rounding.
 NEGLIGIBLE = 1e-8
+#: Characters of names in a short description.
+SHORT = 70
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +178,43 @@ class Identifiability:
             if parts:
                 lines.append(f"{name}* = {name} {' '.join(parts)}")
         return lines
+
+    def __repr__(self) -> str:
+        return (
+            f"Identifiability: {self.rank} of {len(self.parameters)} parameters, "
+            f"condition number {self.condition_number:.3g}\n"
+            f"  identifiable: {listed(self.identifiable, SHORT)}"
+        )
+
+    def summary(self) -> str:
+        """Base parameters, regrouping relations and how clear they are, as text."""
+        return edges.summary(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``theodolite identifiable --json`` prints of the parameters."""
+        return edges.identifiability_dict(self)
+
+    def to_frame(self) -> Any:
+        """The parameters and what becomes of each, as a pandas frame."""
+        return edges.frame(self.roles())
+
+    def roles(self) -> list[dict[str, Any]]:
+        """Each parameter with what becomes of it: identifiable, regrouped or no effect."""
+        role = dict.fromkeys(self.base.tolist(), "identifiable")
+        role |= dict.fromkeys(self.regrouped.tolist(), "regrouped")
+        into = self.regrouping()
+        return [
+            {
+                "name": parameter.name,
+                "role": role.get(index, "no effect"),
+                "regrouped_into": " ".join(into.get(parameter.name, ())),
+                "unit": parameter.unit.value,
+            }
+            for index, parameter in enumerate(self.parameters)
+        ]
+
+    def _repr_html_(self) -> str:
+        return edges.html(self)
 
 
 def analyse(

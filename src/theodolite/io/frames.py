@@ -16,7 +16,12 @@ from theodolite.model.machine import Machine
 
 
 def from_columns(
-    table: Any, robot: Machine, *, needs: Sequence[str] = (), check_limits: bool = True
+    table: Any,
+    robot: Machine,
+    *,
+    needs: Sequence[str] = (),
+    own: Sequence[str] = (),
+    check_limits: bool = True,
 ) -> Dataset:
     """Columns with the names that measurement files have."""
     names = [str(name) for name in table.keys()]  # noqa: SIM118  # a frame iterates over columns too
@@ -38,4 +43,4 @@ def from_columns(
             allowed="finite numbers",
         )
     found = Table(Path("table"), tuple(names), values, np.arange(1, len(values) + 1))
-    return checked(dataset_of(found, robot, check_limits=check_limits)[0], robot, needs)
+    return checked(dataset_of(found, robot, check_limits=check_limits, own=own)[0], robot, needs)

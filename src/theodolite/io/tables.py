@@ -29,6 +29,7 @@ from theodolite.io.columns import QUATERNION, Columns, is_joint
 from theodolite.io.mapping import Mapping
 from theodolite.io.number_table import Table
 from theodolite.io.number_table import read_table as read_table
+from theodolite.io.own_columns import own_columns
 from theodolite.io.units import ANGLES, LARGEST_NUMBER, LENGTHS
 from theodolite.io.writing import write_text
 from theodolite.model.conventions import Joint
@@ -53,10 +54,12 @@ def read_measurements(
     check_limits: bool = True,
     mapping: Mapping | None = None,
     note: Callable[[str], object] | None = None,
+    own: Sequence[str] = (),
 ) -> Dataset:
     """The measurements in one or more files.
 
-    ``needs`` names what the method cannot do without: positions, rotations or sets. ``columns``
+    ``needs`` names what the method cannot do without: positions, rotations or sets; ``own`` names
+    columns that only the method knows, such as ``length_m``, in this or another unit. ``columns``
     names the columns of files without a header; with a ``mapping`` only the columns that it names
     are read. Several files without a ``set`` column are one set each. ``note`` is called with each
     thing that people should know, such as rows left out because nothing was seen in them.
@@ -67,7 +70,7 @@ def read_measurements(
     parts = []
     for path in paths:
         table = read_table(path, columns, ignore, mapping, blanks=True, largest=LARGEST_NUMBER)
-        part, notes = dataset_of(table, robot, check_limits=check_limits)
+        part, notes = dataset_of(table, robot, check_limits=check_limits, own=own)
         parts.append(part)
         if note is not None:
             for sentence in notes:
@@ -103,7 +106,8 @@ def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
     if any(part.targets != first.targets for part in parts):
         raise InputError("the files measure different targets", where=first.name)
     more = f" and {len(parts) - 1} more files" if len(parts) > 1 else ""
-    return replace(first, name=f"{first.name}{more}", **fields)
+    own = {name: np.concatenate([part.columns[name] for part in parts]) for name in first.columns}
+    return replace(first, name=f"{first.name}{more}", columns=own, **fields)
 
 
 def checked(data: Dataset, robot: Machine, needs: Sequence[str]) -> Dataset:
@@ -135,12 +139,17 @@ def checked(data: Dataset, robot: Machine, needs: Sequence[str]) -> Dataset:
     return data
 
 
-def dataset_of(table: Table, robot: Machine, *, check_limits: bool) -> tuple[Dataset, list[str]]:
+def dataset_of(
+    table: Table, robot: Machine, *, check_limits: bool, own: Sequence[str] = ()
+) -> tuple[Dataset, list[str]]:
     """What the columns of a table mean, and what has to be said about it."""
+    table, mine = own_columns(table, own)
     found = Columns(table, robot)
     notes: list[str] = []
     # Where a pointer is touched, the method knows which rows may be blank.
+    kept = np.ones(len(table.lines), dtype=bool)
     if not found.fixture and (unseen := found.unseen()).any():
+        kept = ~unseen
         table, notes = _seen(table, unseen)
         found = Columns(table, robot)
     data = Dataset(
@@ -155,6 +164,7 @@ def dataset_of(table: Table, robot: Machine, *, check_limits: bool) -> tuple[Dat
         points=found.marks(),
         lines=table.lines,
         name=str(table.path),
+        columns={name: values[kept] for name, values in mine.items()},
     )
     if check_limits:
         _check_limits(found.table, data, robot)
@@ -208,6 +218,14 @@ def write_measurements(
     data: Dataset, robot: Machine, path: Path | str, *, force: bool = False
 ) -> None:
     """Write measurements in degrees and millimetres, with all their digits."""
+    table = named_columns(data, robot)
+    rows = zip(*(column.tolist() for column in table.values()), strict=True)
+    text = [",".join(table), *(",".join(map(_cell, row)) for row in rows)]
+    write_text(Path(path), "\n".join(text) + "\n", force=force)
+
+
+def named_columns(data: Dataset, robot: Machine) -> dict[str, Any]:
+    """Measurements as the columns of their files, in degrees and millimetres."""
     names: list[str] = []
     columns: list[Any] = []
     if data.sets is not None:
@@ -241,9 +259,9 @@ def write_measurements(
     if data.fixture is not None:
         names += ["fixture_x_mm", "fixture_y_mm", "fixture_z_mm"]
         columns += list(data.fixture.T / 1e-3)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    text = [",".join(names), *(",".join(map(_cell, row)) for row in rows)]
-    write_text(Path(path), "\n".join(text) + "\n", force=force)
+    names += data.columns
+    columns += data.columns.values()
+    return dict(zip(names, columns, strict=True))
 
 
 def _cell(value: float) -> str:

@@ -16,13 +16,14 @@ from theodolite.arrays import FloatArray, frozen
 from theodolite.errors import InputError
 from theodolite.model.bodies import WORLD, Body, BodyElement, Closure, MechanismJoint
 from theodolite.model.chain import Chain
+from theodolite.model.conveniences import Conveniences
 from theodolite.model.conventions import Joint
 from theodolite.model.elements import ONE, Element, Term
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
 
 
 @dataclass(frozen=True, eq=False)
-class Linkage:
+class Linkage(Conveniences):
     """What a mechanism consists of: bodies, joints, closures and their parameters."""
 
     name: str

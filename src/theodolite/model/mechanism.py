@@ -245,6 +245,17 @@ class Mechanism(Linkage):
         motion = self.motion(self.values, np.atleast_2d(np.asarray(motors, dtype=np.float64)))
         return motion.rotation, motion.position
 
+    @property
+    def configuration_sizes(self) -> tuple[int, ...]:
+        """How many numbers a configuration may have: without and with its passive joints."""
+        return tuple(dict.fromkeys((self.joints, self.joints + len(self.passive))))
+
+    def __repr__(self) -> str:
+        return (
+            f"Mechanism '{self.name}': {self.joints} measured and {len(self.passive)} passive "
+            f"joints, {len(self.closures)} closures, {len(self.parameters)} parameters"
+        )
+
     def nearly_singular(self, configurations: FloatArray, limit: float) -> BoolArray:
         """Where two assemblies (nearly) meet, so that a branch cannot be told, (n,).
 

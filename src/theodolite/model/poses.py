@@ -1,10 +1,21 @@
-"""Poses as six numbers: x, y, z and the angles roll, pitch, yaw of URDF."""
+"""Poses: as position and rotation, and as six numbers with URDF's roll, pitch, yaw."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
+
+
+class Pose(NamedTuple):
+    """Where something is: of one configuration, or of n with the samples first."""
+
+    #: (3,) or (n, 3), metres.
+    position: FloatArray
+    #: (3, 3) or (n, 3, 3).
+    rotation: FloatArray
 
 
 def rotation_matrix(roll: float, pitch: float, yaw: float) -> FloatArray:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from theodolite.arrays import BoolArray, FloatArray, frozen
 from theodolite.errors import InputError
 from theodolite.model.chain import Chain, Motion
+from theodolite.model.conveniences import Conveniences
 from theodolite.model.conventions import Convention, Joint, Row, Slot
 from theodolite.model.elements import ONE, Element, Term
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
@@ -30,7 +31,7 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
-class Robot:
+class Robot(Conveniences):
     """A serial robot of any number of joints. Values are SI; see docs/robot-file.md."""
 
     name: str
@@ -195,6 +196,13 @@ class Robot:
         """Orientation (n, 3, 3) and position (n, 3) of the first target."""
         motion = self.motion(self.values, np.atleast_2d(np.asarray(motors, dtype=np.float64)))
         return motion.rotation, motion.position
+
+    def __repr__(self) -> str:
+        kinds = "".join("R" if kind is Joint.REVOLUTE else "P" for kind in self.joint_types)
+        return (
+            f"Robot '{self.name}': {self.joints} joints ({kinds}), "
+            f"{len(self.parameters)} parameters, {len(self.targets)} targets"
+        )
 
     def reach(self) -> float:
         """An upper bound of how far the tip is from the first joint, in metres."""

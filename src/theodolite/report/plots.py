@@ -6,11 +6,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from theodolite.arrays import FloatArray
+from theodolite.calibration.result import Result
 from theodolite.dynamics.drives import State
 from theodolite.dynamics.excitation.limits import Limits
 from theodolite.dynamics.prediction import Prediction
 from theodolite.errors import InputError, MissingExtraError
+from theodolite.io.units import SHOWN
+from theodolite.model.bodies import WORLD
+from theodolite.model.chain import Chain
+from theodolite.model.conveniences import configurations
+from theodolite.model.elements import Element
+from theodolite.model.machine import Machine
+from theodolite.model.mechanism import Mechanism
 
 #: Formats that plots can be written in.
 KINDS = (".png", ".svg", ".pdf")
@@ -21,7 +31,7 @@ def _figure(width: float, height: float) -> tuple[Any, Any]:
         import matplotlib
     except ImportError as error:
         raise MissingExtraError("drawing a plot", "plots") from error
-    matplotlib.use("Agg")
+    # Without pyplot, so that no window opens and a notebook keeps its own backend.
     from matplotlib.figure import Figure
 
     # The same drawing gives the same file.
@@ -118,6 +128,86 @@ def trajectory_curves(
     grid[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=columns, fontsize="small")
     grid[-1].set_xlabel("time (s)")
     _save(figure, path)
+
+
+def robot_figure(robot: Machine, q: ArrayLike | None = None) -> Any:
+    """A robot as lines between the origins of its frames, its tool marked; metres."""
+    import numpy as np
+
+    figure, flat = _figure(5.0, 5.0)
+    figure.delaxes(flat)
+    axes = figure.add_subplot(projection="3d")
+    lines = robot_lines(robot, q)
+    for line in lines:
+        axes.plot(*line.T, "C0-o", markersize=3)
+    axes.plot(*lines[0][-1], "C3o", label="tool")
+    everything = np.concatenate(lines)
+    low, high = everything.min(axis=0), everything.max(axis=0)
+    # Equal scales: the largest extent, about the middle of each.
+    half = max(float((high - low).max()) / 2, 1e-3)
+    for name, middle in zip("xyz", (low + high) / 2, strict=True):
+        getattr(axes, f"set_{name}lim")(middle - half, middle + half)
+        getattr(axes, f"set_{name}label")(f"{name} (m)")
+    axes.set_box_aspect((1.0, 1.0, 1.0))
+    axes.set_title(robot.name)
+    return figure
+
+
+def robot_lines(robot: Machine, q: ArrayLike | None = None) -> list[FloatArray]:
+    """Origins of the frames along each branch, (k, 3); the first branch leads to the tool."""
+    import numpy as np
+
+    if isinstance(robot, Mechanism):
+        motors = np.atleast_2d(robot.home[0] if q is None else configurations(q, robot)[0])
+        passive = robot.motion(robot.values, motors[:1]).passive
+        basis = robot.basis(np.concatenate([motors[:1, : robot.joints], passive], axis=1))
+        branches = [robot.tool, *(body.name for body in robot.bodies if body.name != robot.tool)]
+        tapes = [
+            [e for body in robot.path(WORLD, name) for e in robot.elements(body)]
+            for name in branches
+        ]
+    else:
+        middle = robot.transmission.motors(
+            (robot.lower + robot.upper)[None] / 2 + robot.transmission.offset
+        )
+        basis = robot.basis(middle if q is None else configurations(q, robot)[0][:1])
+        tapes = [list(chain.elements) for chain in robot.chains]
+    size = {"parameters": len(robot.parameters), "basis": basis.shape[1]}
+    return [
+        np.array(
+            [
+                Chain(tape[:end], **size).motion(robot.values, basis).position[0]
+                for end in _ends(tape)
+            ]
+        )
+        for tape in tapes
+    ]
+
+
+def _ends(tape: Sequence[Element]) -> list[int]:
+    """After which elements the origin has moved: translations, and the end."""
+    return [1] + [end for end, element in enumerate(tape, 1) if not element.rotation and end > 1]
+
+
+def result_figure(result: Result) -> Any:
+    """For each quantity: how its errors are spread after the fit, and their size before it."""
+    figure, first = _figure(9.0, 3.0 * len(result.after))
+    figure.delaxes(first)
+    grid = figure.subplots(len(result.after), 2, squeeze=False)
+    for (spread, sizes), (quantity, after) in zip(grid, result.after.items(), strict=True):
+        unit, factor = SHOWN[quantity]
+        spread.hist(factor * result.residuals[quantity], bins="auto", color="C0")
+        spread.set_xlabel(f"{quantity} error after the fit ({unit})")
+        spread.set_ylabel("measurements")
+        bars = {"nominal": result.before[quantity].rms, "calibrated": after.rms}
+        if result.held_out is not None:
+            bars["nominal,\nheld out"] = result.held_out.nominal[quantity].rms
+            bars["calibrated,\nheld out"] = result.held_out.calibrated[quantity].rms
+        colours = ["0.6", "C0"] * (len(bars) // 2)
+        sizes.bar(list(bars), [factor * value for value in bars.values()], color=colours)
+        sizes.set_ylabel(f"{quantity}, rms ({unit})")
+    figure.suptitle(f"{result.robot.name}, {result.method}")
+    return figure
 
 
 def _grid(rows: int, width: float, height: float) -> tuple[Any, list[Any]]:

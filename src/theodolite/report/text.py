@@ -19,10 +19,10 @@ from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import Unit
 
-#: Units a person reads: name, factor from SI, digits.
 #: Terms of a relation that are printed before "and more".
 TERMS = 6
-_READABLE = {
+#: Units a person reads: name, factor from SI, digits.
+READABLE = {
     Unit.METRE: ("mm", 1e3, 4),
     Unit.RADIAN: ("deg", 57.29577951308232, 5),
     Unit.ONE: ("", 1.0, 6),
@@ -46,7 +46,7 @@ def show_robot(console: Console, robot: Machine) -> None:
     for index, row in enumerate(robot.frames):
         gain = limits = ""
         if row.joint is not Joint.FIXED:
-            unit, factor, _ = _READABLE[Unit.RADIAN if row.joint is Joint.REVOLUTE else Unit.METRE]
+            unit, factor, _ = READABLE[Unit.RADIAN if row.joint is Joint.REVOLUTE else Unit.METRE]
             low, high = robot.lower[joint] * factor, robot.upper[joint] * factor
             gain = f"{robot.transmission.gains[joint]:g}"
             limits = f"{low:.6g} .. {high:.6g} {unit}"
@@ -78,11 +78,11 @@ def show_mechanism(console: Console, mechanism: Mechanism) -> None:
         table.add_row(escape(body.name), escape(body.parent), escape(" ".join(parts)))
     console.print(table)
     for joint in mechanism.active:
-        unit, factor, _ = _READABLE[Unit.RADIAN if joint.kind is Joint.REVOLUTE else Unit.METRE]
+        unit, factor, _ = READABLE[Unit.RADIAN if joint.kind is Joint.REVOLUTE else Unit.METRE]
         low, high = joint.lower * factor, joint.upper * factor
         console.print(f"joint {joint.name}: {low:.6g} .. {high:.6g} {unit}", markup=False)
     for joint, at in zip(mechanism.passive, mechanism.home[1], strict=True):
-        unit, factor, _ = _READABLE[Unit.RADIAN if joint.kind is Joint.REVOLUTE else Unit.METRE]
+        unit, factor, _ = READABLE[Unit.RADIAN if joint.kind is Joint.REVOLUTE else Unit.METRE]
         console.print(
             f"joint {joint.name}: passive, {at * factor:.6g} {unit} at home", markup=False
         )
@@ -100,7 +100,7 @@ def show_mechanism(console: Console, mechanism: Mechanism) -> None:
 
 def _sum_text(element: BodyElement) -> str:
     """What is between the parentheses of an element, in readable units."""
-    unit, factor, _ = _READABLE[Unit.RADIAN if element.rotation else Unit.METRE]
+    unit, factor, _ = READABLE[Unit.RADIAN if element.rotation else Unit.METRE]
     named = [(element.joint, element.sign)] if element.joint else []
     signs = [(name, sign) for name, sign in (*named, *element.constants)]
     text = "".join(f" {'-' if sign < 0 else '+'} {name}" for name, sign in signs)
@@ -120,7 +120,7 @@ def _row_values(row: Row) -> str:
     for slot in row.slots:
         value = row.amount(slot.symbol)
         if value:
-            unit, factor, _ = _READABLE[slot.unit]
+            unit, factor, _ = READABLE[slot.unit]
             parts.append(f"{slot.symbol} {value * factor:.6g} {unit}")
     return "  ".join(parts)
 
@@ -260,7 +260,7 @@ def show_result(console: Console, result: Result) -> None:
     for estimate in result.estimates:
         if estimate.stderr is None or estimate.interval is None:
             continue
-        unit, factor, digits = _READABLE[estimate.unit]
+        unit, factor, digits = READABLE[estimate.unit]
         table.add_row(
             estimate.symbol,
             f"{estimate.nominal * factor:.{digits}f}",
