@@ -42,10 +42,10 @@ SELECTION = {
     "statistics": ("test_statistics.py",),
     "outliers": ("test_outliers.py",),
     "identifiability": ("test_base_parameters.py", "test_null_space.py"),
-    "solver": ("test_solver.py", "test_search.py"),
+    "solver": ("test_solver.py", "test_search.py", "test_damping.py"),
 }
 #: Seconds for the tests of one mutant: many times what they take on the original.
-LIMIT = 60
+LIMIT = 15
 
 
 @dataclass(frozen=True)
