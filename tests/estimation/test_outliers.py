@@ -1,0 +1,175 @@
+"""Outliers against explicit fits without each observation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.estimation.problems import SmallProblem, linear, parameters
+from theodolite.arrays import FloatArray
+from theodolite.estimation.outliers import Outliers, find_outliers
+from theodolite.estimation.problem import Block
+from theodolite.estimation.solver import solve
+from theodolite.estimation.statistics import statistics
+
+#: A rate at which every observation is named: chances are at most one.
+EVERY = 1.1
+
+
+def outliers(small: SmallProblem, rate: float = EVERY) -> Outliers:
+    solution = solve(small)
+    return find_outliers(
+        small, solution, statistics(solution, noise_known=False), false_alarms=rate
+    )
+
+
+def data(rng: np.random.Generator, n: int, width: int) -> tuple[FloatArray, FloatArray]:
+    A = rng.standard_normal((n, width, 3))
+    b = A @ np.array([1.0, -2.0, 0.5]) + 0.2 * rng.standard_normal((n, width))
+    b[3] += 1.5
+    return A, b
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+@pytest.mark.parametrize("pieces", [1, 4])
+def test_every_figure_is_that_of_a_fit_without(
+    width: int, pieces: int, rng: np.random.Generator
+) -> None:
+    n = 14
+    A, b = data(rng, n, width)
+    rows = 100 + np.arange(n)
+    found = outliers(SmallProblem(linear(A, b), parameters([0.0] * 3), pieces=pieces, rows=rows))
+    assert len(found.rows) == n
+    assert found.rows[0] == 103
+    assert (np.diff(found.chances) >= 0).all()
+    x = np.linalg.lstsq(A.reshape(-1, 3), b.ravel(), rcond=None)[0]
+    squares = np.sum((A @ x - b) ** 2)
+    for row, size, chance in zip(found.rows, found.sizes, found.chances, strict=True):
+        rest = rows != row
+        x = np.linalg.lstsq(A[rest].reshape(-1, 3), b[rest].ravel(), rcond=None)[0]
+        error = (A @ x - b)[~rest][0]
+        left = np.sum((A @ x - b)[rest] ** 2)
+        degrees = (n - 1) * width - 3
+        assert size == pytest.approx(np.sqrt(np.mean(error**2) / (left / degrees)), rel=1e-6)
+        F = (squares - left) / width / (left / degrees)
+        assert chance == pytest.approx(min(1.0, n * stats.f.sf(F, width, degrees)), rel=1e-6)
+
+
+def test_only_what_is_unlikely_is_named(rng: np.random.Generator) -> None:
+    A, b = data(rng, 40, 3)
+    small = SmallProblem(linear(A, b), parameters([0.0] * 3), rows=np.arange(40))
+    assert list(outliers(small, 0.01).rows) == [3]
+    solution = solve(small)
+    default = find_outliers(small, solution, statistics(solution, noise_known=False))
+    assert list(default.rows) == [3]
+    chance = default.chances[0]
+    assert list(outliers(small, 1.01 * chance).rows) == [3]
+    # A chance equal to the rate is not below it.
+    assert not len(outliers(small, chance).rows)
+
+
+def test_false_alarms_come_at_their_rate(rng: np.random.Generator) -> None:
+    """Normal noise: the share of recordings with any outlier is at most the rate."""
+    alarms = 0
+    A = rng.standard_normal((20, 3))
+    for _ in range(200):
+        b = rng.standard_normal(20)
+        small = SmallProblem(linear(A, b), parameters([0.0] * 3), rows=np.arange(20))
+        alarms += len(outliers(small, 0.1).rows) > 0
+    assert 8 <= alarms <= 34  # 20 expected, three deviations of 4.2 either side
+
+
+def test_a_row_is_named_once_by_its_worst_observation(rng: np.random.Generator) -> None:
+    A, b = data(rng, 30, 1)
+    b[7] += 1.0
+    pairs = np.arange(30) // 2
+    once = outliers(SmallProblem(linear(A, b), parameters([0.0] * 3), rows=pairs))
+    alone = outliers(SmallProblem(linear(A, b), parameters([0.0] * 3), rows=np.arange(30)))
+    assert sorted(once.rows) == list(range(15))
+    for row, chance, size in zip(once.rows, once.chances, once.sizes, strict=True):
+        both = np.flatnonzero(alone.rows // 2 == row)
+        assert chance == pytest.approx(alone.chances[both].min())
+        if chance < 1.0:
+            assert size == pytest.approx(alone.sizes[both[0]])
+
+
+def test_what_nothing_else_checks_is_no_outlier(rng: np.random.Generator) -> None:
+    """The last parameter is seen by the last observation alone."""
+    A, b = data(rng, 12, 1)
+    A[:, 0, 2] = 0.0
+    A[11, 0, 2] = 1.0
+    found = outliers(SmallProblem(linear(A, b), parameters([0.0] * 3), rows=np.arange(12)))
+    assert sorted(found.rows) == list(range(11))
+    # The others are judged among eleven, as without it.
+    without = outliers(
+        SmallProblem(linear(A[:11, :, :2], b[:11]), parameters([0.0] * 2), rows=np.arange(11))
+    )
+    np.testing.assert_allclose(np.sort(found.chances), np.sort(without.chances), rtol=1e-6)
+    np.testing.assert_allclose(np.sort(found.sizes), np.sort(without.sizes), rtol=1e-6)
+
+
+def test_too_few_degrees_of_freedom_name_nothing(rng: np.random.Generator) -> None:
+    A, b = data(rng, 4, 1)
+    small = SmallProblem(linear(A, b), parameters([0.0] * 3), rows=np.arange(4))
+    assert not len(outliers(small).rows)
+    A, b = data(rng, 5, 1)
+    small = SmallProblem(linear(A, b), parameters([0.0] * 3), rows=np.arange(5))
+    assert len(outliers(small).rows) == 5
+
+
+def test_observations_from_no_row_are_skipped(rng: np.random.Generator) -> None:
+    A, b = data(rng, 8, 1)
+    found = outliers(SmallProblem(linear(A, b), parameters([0.0] * 3)))
+    assert not len(found.rows)
+    assert not len(found.sizes)
+    assert not len(found.chances)
+
+
+@dataclass(frozen=True, eq=False)
+class Joined(SmallProblem):
+    """A second problem's blocks before the first's."""
+
+    other: SmallProblem | None = None
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        assert self.other is not None
+        yield from self.other.blocks(values)
+        yield from super().blocks(values)
+
+
+def test_a_block_from_no_row_does_not_hide_the_next(rng: np.random.Generator) -> None:
+    A, b = data(rng, 10, 2)
+    shared = SmallProblem(linear(A[5:], b[5:]), parameters([0.0] * 3))
+    joined = Joined(linear(A[:5], b[:5]), parameters([0.0] * 3), rows=np.arange(5), other=shared)
+    whole = SmallProblem(linear(A, b), parameters([0.0] * 3), rows=np.arange(10))
+    found, every = outliers(joined), outliers(whole)
+    assert sorted(found.rows) == list(range(5))
+    size = dict(zip(every.rows, every.sizes, strict=True))
+    np.testing.assert_allclose(found.sizes, [size[row] for row in found.rows])
+
+
+def test_exact_data_have_no_outlier() -> None:
+    A = np.arange(1.0, 9.0)[:, None]
+    small = SmallProblem(linear(A, 0 * A[:, 0]), parameters([0.0]), rows=np.arange(8))
+    solution = solve(small)
+    exact = replace(solution, reduction=replace(solution.reduction, squares=0.0))
+    found = find_outliers(small, exact, statistics(exact, noise_known=False), false_alarms=EVERY)
+    np.testing.assert_array_equal(found.sizes, 0.0)
+    np.testing.assert_array_equal(found.chances, 1.0)
+
+
+def test_one_observation_may_hold_all_the_error() -> None:
+    """Seven zeros and one error: what is left without it is rounding, not less than nothing."""
+    A = np.zeros((8, 1))
+    A[0, 0] = 1.0
+    b = np.zeros(8)
+    b[5] = 1.0
+    small = SmallProblem(linear(A, b), parameters([0.0]), rows=np.arange(8))
+    found = outliers(small, 0.01)
+    assert list(found.rows) == [5]
+    # The floor of the squares left, 1e-12, over 8 - 1 - 1 degrees of freedom.
+    assert found.sizes[0] == pytest.approx(np.sqrt(6e12))

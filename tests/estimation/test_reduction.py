@@ -1,0 +1,96 @@
+"""Triangular factors, block by block, against dense products."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.estimation.problems import SmallProblem, linear, parameters
+from theodolite.estimation.loss import HUBER_THRESHOLD, Loss, Shape
+from theodolite.estimation.reduction import PIECE, Reduction, reduce, triangle
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 50, PIECE, PIECE + 1, 2 * PIECE + 7])
+def test_a_triangle_has_the_products_of_its_matrices(rows: int, rng: np.random.Generator) -> None:
+    A = rng.standard_normal((rows, 4))
+    R = triangle(iter([A[: rows // 3], A[rows // 3 :]]), 4)
+    assert R.shape == (4, 4)
+    np.testing.assert_array_equal(np.tril(R, -1), 0)
+    np.testing.assert_allclose(R.T @ R, A.T @ A, atol=1e-10)
+    np.testing.assert_allclose(triangle([A], 4).T @ triangle([A], 4), A.T @ A, atol=1e-10)
+
+
+def test_few_rows_leave_zero_rows(rng: np.random.Generator) -> None:
+    R = triangle([rng.standard_normal((2, 5))], 5)
+    np.testing.assert_array_equal(R[2:], 0)
+    np.testing.assert_array_equal(triangle([], 3), np.zeros((3, 3)))
+
+
+def problem(rng: np.random.Generator, pieces: int, width: int) -> SmallProblem:
+    A, b = rng.standard_normal((23, width, 3)), rng.standard_normal((23, width))
+    return SmallProblem(linear(A, b), parameters([0.0] * 3), pieces=pieces)
+
+
+@pytest.mark.parametrize("loss", [Loss(), Loss(Shape.HUBER, 0.3), Loss(Shape.CAUCHY, 0.3)])
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("pieces", [1, 5])
+def test_a_reduction_is_the_weighted_problem(
+    loss: Loss, width: int, pieces: int, rng: np.random.Generator
+) -> None:
+    small = problem(rng, pieces, width)
+    x = np.array([0.4, -1.0, 2.0])
+    r, J = small.residual(x)
+    sizes = np.sqrt((r**2).mean(axis=1))
+    w = loss.weights(sizes)
+    found = reduce(small, x, loss)
+    np.testing.assert_allclose(found.R.T @ found.R, np.einsum("n,nwi,nwj->ij", w, J, J))
+    np.testing.assert_allclose(found.R.T @ found.z, np.einsum("n,nwi,nw->i", w, J, r), atol=1e-12)
+    assert found.squares == pytest.approx(np.sum(w[:, None] * r**2))
+    assert found.cost == pytest.approx(width * loss.cost(sizes))
+    assert found.rows == 23 * width
+    np.testing.assert_allclose(found.sizes, sizes)
+    np.testing.assert_array_equal(found.widths, np.full(23, width))
+    if loss.is_squared:
+        assert found.cost == pytest.approx(float(np.sum(r**2)))
+    else:
+        assert w.min() < 0.5
+
+
+def test_a_hubers_weight_is_one_inside() -> None:
+    """Residuals at half the threshold and at twice the threshold, by hand."""
+    k = HUBER_THRESHOLD
+    small = SmallProblem(
+        linear(np.ones((2, 1)), np.array([-k / 2, -2 * k])), parameters([0.0]), pieces=2
+    )
+    found = reduce(small, np.zeros(1), Loss(Shape.HUBER))
+    assert found.squares == pytest.approx(k**2 * (1 / 4 + 4 / 2))
+    assert found.cost == pytest.approx(k**2 * (1 / 4 + 3))
+    assert found.R[0, 0] ** 2 == pytest.approx(1 + 1 / 2)
+
+
+def test_a_small_step_moves_the_reduction(rng: np.random.Generator) -> None:
+    small = problem(rng, 1, 2)
+    x, step = np.array([0.4, -1.0, 2.0]), np.array([0.1, 0.2, -0.3])
+    moved = reduce(small, x, Loss()).moved(step)
+    there = reduce(small, x + step, Loss())
+    assert moved.cost == pytest.approx(there.cost)
+    assert moved.squares == pytest.approx(there.squares)
+    np.testing.assert_allclose(moved.R.T @ moved.z, there.R.T @ there.z)
+
+
+def test_rounding_never_makes_squares_negative() -> None:
+    here = Reduction(np.eye(1), np.ones(1), 0.5, 0.25, 3, np.ones(3), np.ones(3, dtype=np.intp))
+    moved = here.moved(np.array([-1.0]))
+    assert moved.cost == 0.0
+    assert moved.squares == 0.0
+    assert here.moved(np.array([-0.5])).cost == 0.0
+    assert here.moved(np.array([1.0])).cost == pytest.approx(3.5)
+    assert here.moved(np.array([1.0])).squares == pytest.approx(3.25)
+
+
+def test_no_blocks_are_nothing() -> None:
+    small = SmallProblem(linear(np.zeros((0, 2)), np.zeros(0)), parameters([1.0, 2.0]))
+    found = reduce(small, np.zeros(2), Loss())
+    assert (found.cost, found.squares, found.rows) == (0.0, 0.0, 0)
+    assert not found.R.any()
+    assert not found.z.any()
