@@ -94,7 +94,7 @@ def files() -> dict[str, bytes]:
     content = {name: text.encode() for name, text in found.items()}
     rng = np.random.default_rng(0)
     arm = parse_robot(BARE, "arm")
-    true = th.perturbed(arm, th.ParameterErrors(1e-3, 2e-3, 0.0), rng)
+    true = th.perturb(arm, th.ParameterErrors(1e-3, 2e-3, 0.0), rng)
     for method, points in (("position", 25), ("frame", 15), ("plane", 30), ("point-sensor", 20)):
         data = method_named(method).observe(true, points, rng)
         content[f"{method}.csv"] = _csv(data, arm)

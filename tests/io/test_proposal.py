@@ -20,7 +20,7 @@ def recorded(name: str, rows: int = 60) -> tuple[th.Robot, np.ndarray, np.ndarra
     """A robot, joints in deg and mm, and positions in mm of one that is not quite it."""
     robot = th.robots.load(name)
     rng = np.random.default_rng(5)
-    true = th.perturbed(robot, th.ParameterErrors(2e-3, 4e-3, 0.0), rng)
+    true = th.perturb(robot, th.ParameterErrors(2e-3, 4e-3, 0.0), rng)
     motors = true.random_motors(rows, rng)
     rotations, positions = true.poses(motors)
     revolute = [kind is th.Joint.REVOLUTE for kind in robot.joint_types]
@@ -46,10 +46,10 @@ def header(robot: th.Robot) -> str:
 def assert_maps(path: Path, robot: th.Robot, proposal: Proposal) -> None:
     """Read through the mapping, the file fits the robot to a few millimetres wherever it is."""
     data = th.read_measurements([path], robot, mapping=proposal.mapping, check_limits=False)
-    placed = th.located(robot, data)
+    placed = th.locate(robot, data)
     # The target is not the robot's own, so its place is found as well.
     assert proposal.rms < 0.02
-    errors = th.deviations(placed, data, th.Position())["position"]
+    errors = th.residuals(placed, data, th.Position())["position"]
     assert np.sqrt((errors**2).mean()) < 0.3
 
 

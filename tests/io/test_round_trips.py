@@ -57,7 +57,7 @@ def test_names_of_any_kind_are_written_so_that_they_can_be_read(name: str, sourc
 @given(random_robots(), st.sampled_from(list(th.Convention)))
 def test_converted_robots(robot: th.Robot, convention: th.Convention) -> None:
     try:
-        other = th.converted(robot, convention)
+        other = th.convert(robot, convention)
     except InputError:
         return
     assert_identical(parse_robot(format_robot(other), "text"), other)
@@ -72,7 +72,7 @@ def test_mechanisms(seed: int, links: int, kind: str, source: str) -> None:
         return
     robot = replace(robot, source=source)
     errors = th.ParameterErrors(1e-3, 1e-3, 1e-3)
-    robot = th.perturbed(robot, errors, rng).with_priorities({robot.parameters[0].name: 3})
+    robot = th.perturb(robot, errors, rng).with_priorities({robot.parameters[0].name: 3})
     again = parse_robot(format_robot(robot), "text")
     for field in ("name", "bodies", "tool", "closures", "active", "passive", "constants", "source"):
         assert getattr(again, field) == getattr(robot, field)
@@ -142,7 +142,7 @@ def test_urdf(tmp_path_factory, joints: list[tuple]) -> None:
 )
 def test_measurements(tmp_path_factory, seed: int, method: str) -> None:
     """Written in degrees and millimetres, so the last bit of a factor may differ."""
-    from theodolite.calibration.catalogue import NEEDS, method_named
+    from theodolite.calibration.catalogue import method_named
 
     robot = th.robots.puma560().with_targets([th.Target("ball", (0.1, 0.2, 0.3))])
     if method != "position":
@@ -151,7 +151,7 @@ def test_measurements(tmp_path_factory, seed: int, method: str) -> None:
     data = method_named(method).observe(robot, 3, rng, per_set=2)
     path: Path = tmp_path_factory.mktemp("data") / "d.csv"
     th.write_measurements(data, robot, path)
-    read = th.read_measurements([path], robot, needs=NEEDS[method])
+    read = th.read_measurements([path], robot, needs=method_named(method).needs)
     assert read.targets == data.targets
     np.testing.assert_allclose(read.motors, data.motors, rtol=4e-16)
     if data.positions is not None:

@@ -263,7 +263,8 @@ def _tolerances(parameters: Sequence[Parameter]) -> FloatArray:
 
 def _effective(effects: FloatArray) -> list[int]:
     """Which columns have an effect, compared by what their tolerances do to the residual."""
-    found: list[int] = np.flatnonzero(effects > NO_EFFECT * effects.max(initial=0.0)).tolist()
+    # In units of the noise: what moves no residual by NO_EFFECT of a standard deviation is nothing.
+    found: list[int] = np.flatnonzero(effects > NO_EFFECT * effects.max(initial=1.0)).tolist()
     return found
 
 

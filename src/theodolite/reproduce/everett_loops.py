@@ -32,7 +32,7 @@ from theodolite.reproduce.figure import NOTHING, Figure, below, between, near
 TITLE = "Five-bar robot with Lagrange multipliers (Everett 1988)"
 
 #: Tolerance of constants of which nothing is known, metres and radians.
-UNKNOWN = 10.0
+UNKNOWN = 20.0
 #: The initial estimate, eqs. 48-54: lengths as printed, angles in degrees.
 START = {
     "A0": {"Tx": 0.1, "Ty": 0.2, "Rx": 1, "Ry": 1, "Tz": 1, "Txb": 4.8, "Tyb": 0.2, "Rxb": -88}
@@ -183,9 +183,12 @@ def agreement(*, pose: bool, x: float) -> tuple[float, float]:
     held = by_multipliers(pose=pose, x=x)
     # From the far start with positions, elimination alone ends in another minimum.
     closed = by_elimination(pose=pose, x=x, start=held.values if not pose and x < 1 else None)
-    errors = [statistics(found, noise_known=True).standard_errors for found in (held, closed)]
-    if list(held.identifiability.base) != list(closed.identifiability.base):
+    if set(held.identifiability.base) != set(closed.identifiability.base):
         return float("inf"), float("inf")
+    errors = [
+        statistics(found, noise_known=True).standard_errors[np.argsort(found.changed)]
+        for found in (held, closed)
+    ]
     return (
         float(np.abs(held.values - closed.values).max()),
         float(np.abs(errors[0] / errors[1] - 1.0).max()),
