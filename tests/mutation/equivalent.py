@@ -1,6 +1,96 @@
-"""Mutants that no result can tell from the original, with the reason."""
+# ruff: noqa: E501  (lines of the modules, as they read)
+"""Mutants that no result can tell from the original, with the reason.
+
+A comparison that differs only where a computed number equals a threshold to the last bit counts as
+one of them: which side such a number falls on is nobody's claim.
+"""
 
 from __future__ import annotations
 
-#: Module, then the mutant's label.
-EQUIVALENT: dict[str, dict[str, str]] = {}
+SIGN = "signs of a triangular factor or root are free"
+NAN = "not a number has no sign"
+ANY = "the value stands where zero is divided or scaled: any positive one serves"
+SHAPE = "NumPy reads any negative length as the one to find"
+EDGE = "differs only where a computed number equals a threshold to the last bit"
+MEET = "both branches give the same there"
+ZERO = "minus zero is zero"
+MAX = "the other bound is the tighter one"
+ROWS = "a row of zeros more changes no factor"
+UNUSED = "a default that no call relies on"
+ROUND = "changes how far rounding may go, and nothing beyond rounding"
+
+#: Module, the reason, then how the mutants' lines read.
+_BY_REASON: dict[str, dict[str, tuple[str, ...]]] = {
+    "loss": {
+        NAN: ("return -float('nan')",),
+        EDGE: ("return np.where(u >= HUBER_THRESHOLD, -weights, 0.0)",),
+        ZERO: ("return -np.zeros_like(u)",),
+        MAX: ("return np.minimum(2.0, HUBER_THRESHOLD / np.maximum(u, HUBER_THRESHOLD))",),
+        MEET: ("each = np.where(u < k, u ** 2, 2 * k * u - k ** 2)",),
+    },
+    "reduction": {
+        SIGN: ("return -np.concatenate([factor, missing], axis=1).T",),
+        SHAPE: ("norms = np.sqrt(np.mean(block.residual.reshape(block.width, -2) ** 2, axis=0))",),
+    },
+    "step": {
+        EDGE: (
+            "narrow = (moved >= BEYOND * prior.tolerances) & (deviations < WELL_DETERMINED * prior.tolerances)",
+            "narrow = (moved > BEYOND * prior.tolerances) & (deviations <= WELL_DETERMINED * prior.tolerances)",
+            "if np.abs(np.diag(R)).min(initial=np.inf) >= rounding:",
+        ),
+        ANY: ("scale = np.where(scale > 0, scale, 2.0)",),
+    },
+    "statistics": {
+        ANY: (
+            "safe = np.where(errors > 0, errors, 2.0)",
+            "safe = np.where(scale > 0, scale, 2.0)",
+        ),
+        ROUND: (
+            "degrees = int(np.floor(solution.reduction.rows - count + 2e-09))",
+            "safe = np.where(scale > 1, scale, 1.0)",
+            "inverse: FloatArray = np.linalg.pinv(R, rcond=2e-14) / safe[:, None]",
+        ),
+        SIGN: ("return -_inverse(solution, statistics.noise ** 2)[0]",),
+        ROWS: (
+            "prior = np.zeros((1, len(free))) if solution.prior is None else solution.prior.factor",
+        ),
+    },
+    "outliers": {
+        SHAPE: (
+            "r = block.residual.reshape(width, -2).T",
+            "G = (block.jacobian[:, solution.changed] @ factor).reshape(width, len(r), -2).transpose(1, 0, 2)",
+        ),
+        EDGE: ("checked = np.linalg.eigvalsh(rest)[:, 0] >= ALONE",),
+    },
+    "solver": {
+        SIGN: (
+            "return -(reduction.R if structure is None else triangle(structure, len(problem.parameters)))",
+        ),
+        EDGE: (
+            "if first is None or first.cost >= end.trace[0].cost:",
+            "if scaled.scale <= NEGLIGIBLE_SCALE:",
+            "if abs(scaled.scale / previous - 1) <= SCALE_TOLERANCE:",
+            "damping = 0.0 if outcome.gain >= WELL_PREDICTED else outcome.damping / 10",
+            "if outcome.size < self.near and outcome.gain > WELL_PREDICTED:",
+            "if outcome.size <= self.near and outcome.gain >= WELL_PREDICTED:",
+            "if ahead.size < STEP_TOLERANCE or ahead.decrease <= (ERROR_TOLERANCE * noise) ** 2:",
+            "if ahead.size <= STEP_TOLERANCE or ahead.decrease < (ERROR_TOLERANCE * noise) ** 2:",
+            "if ahead.size < LINEAR_STEP and loss.is_squared:",
+            "if gain <= WELL_PREDICTED and ahead.size > NEGLIGIBLE_STEP:",
+            "if gain < WELL_PREDICTED and ahead.size >= NEGLIGIBLE_STEP:",
+            "if bent is not None and self._merit(bent, noise) <= self._merit(there, noise):",
+            "if gain >= TRUSTED or self._approaches(there, ahead, damping, noise, gain):",
+            "if ahead.decrease < negligible or ahead.size <= NEGLIGIBLE_STEP:",
+            "if ahead.decrease <= negligible or ahead.size < NEGLIGIBLE_STEP:",
+            "return gain >= -1.0 and self._step(there, damping, noise).decrease < APPROACHING * ahead.decrease",
+            "return gain > -1.0 and self._step(there, damping, noise).decrease <= APPROACHING * ahead.decrease",
+        ),
+        UNUSED: ("near: float = 1.0",),
+    },
+}
+
+#: Module, then the line that the mutant has, then the reason.
+EQUIVALENT: dict[str, dict[str, str]] = {
+    module: {line: reason for reason, lines in groups.items() for line in lines}
+    for module, groups in _BY_REASON.items()
+}

@@ -93,7 +93,7 @@ def examine(module: str, *, sample: int | None = None, seed: int = 0) -> Outcome
         raise SystemExit(f"The tests of {module} fail without any mutation: mend them first.")
     known = EQUIVALENT.get(module, {})
     every = mutants(source)
-    judged = [mutant for mutant in every if mutant.label not in known]
+    judged = [mutant for mutant in every if mutant.after not in known]
     equivalent = len(every) - len(judged)
     if sample is not None:
         judged = random.Random(seed).sample(judged, min(sample, len(judged)))
