@@ -16,6 +16,7 @@ import pytest
 import theodolite as th
 from tests.calibration.sizes import grown
 from theodolite.calibration.catalogue import METHODS, method_named
+from theodolite.estimation.prior import Prior
 
 TARGETS = (("a", (0.05, 0.02, 0.10)), ("b", (-0.05, 0.04, 0.10)), ("c", (0.0, -0.06, 0.12)))
 #: Parts of the reach for lengths; radians; pixels.
@@ -46,17 +47,27 @@ def robot_for(name: str, targets: int, size: float) -> th.Robot:
     return grown(robot, size)
 
 
-def drawn(robot: th.Robot, base: list[str], rng: np.random.Generator, *, prior: bool) -> th.Robot:
-    """A robot whose base parameters are off as their tolerances say, or by far less.
+def drawn(
+    robot: th.Robot, tolerances: dict[str, float], rng: np.random.Generator, *, prior: bool
+) -> th.Robot:
+    """A robot whose base parameters are off as the tolerances of all they stand for say, or less.
 
     Only base parameters are off, so that what they stand for is what they are.
     """
     values = robot.values.copy()
     for index, parameter in enumerate(robot.parameters):
-        if parameter.name in base:
+        if parameter.name in tolerances:
             error = rng.standard_normal() if prior else rng.uniform(-0.2, 0.2)
-            values[index] += error * parameter.tolerance
+            values[index] += error * tolerances[parameter.name]
     return robot.with_values(values)
+
+
+def base_tolerances(robot: th.Robot, method: th.Method) -> dict[str, float]:
+    """Standard deviations of the base parameters with what is regrouped into them."""
+    known = th.identifiable(robot, method)
+    prior = Prior.of(known.parameters)
+    spread = prior.regrouped(known.base, known.regrouped, known.relations).tolerances
+    return dict(zip(known.identifiable, spread, strict=True))
 
 
 def hits(
@@ -64,7 +75,7 @@ def hits(
 ) -> Iterator[bool]:
     """For every base parameter of every run: is the truth within the interval?"""
     robot, method = robot_for(name, targets, size), method_named(name)
-    base = th.identifiable(robot, method).identifiable
+    base = base_tolerances(robot, method)
     for seed in range(runs):
         rng = np.random.default_rng([seed, targets, int(prior)])
         true = drawn(robot, base, rng, prior=prior)

@@ -151,14 +151,13 @@ def test_intervals_hold_and_methods_agree(name: str, poses: int) -> None:
             problem = method.problem(robot, data, noise=NOISE)
             solution = solve(problem)
             assert solution.status.good
-            names = solution.identifiability.identifiable
+            chosen = solution.identifiability
             widths = statistics(solution, noise_known=True).half_widths()
-            values = dict(zip((p.name for p in problem.parameters), solution.values, strict=True))
-            hits = [
-                abs(values[n] - truth[n]) <= w
-                for n, w in zip(names, widths, strict=True)
-                if n in known.identifiable
-            ]
+            nominal = np.array([p.value for p in problem.parameters])
+            error = np.array([truth[p.name] for p in problem.parameters]) - nominal
+            # What the chosen parameters stand for, whichever were chosen.
+            wanted = error[chosen.base] + chosen.relations @ error[chosen.regrouped]
+            hits = np.abs((solution.values - nominal)[chosen.base] - wanted) <= widths
             inside[method.name] += sum(hits) / len(hits)
             found[method.name] = problem.calibrated(solution.values)
         total += 1

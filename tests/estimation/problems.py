@@ -39,6 +39,7 @@ class SmallProblem:
     #: Data row of each observation; None: from no one row.
     rows: IntArray | None = None
     warm_start: Problem | None = None
+    constraint: bool = False
     #: What decides identifiability, if not the Jacobian.
     matrix: FloatArray | None = None
     #: Values at which the problem was seen.

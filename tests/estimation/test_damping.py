@@ -65,9 +65,9 @@ def test_a_linear_problem_is_seen_twice(rng: np.random.Generator) -> None:
     assert len(small.seen) == 2
 
 
-@pytest.mark.parametrize(("offset", "steps"), [(9e-4, 0), (1.1e-3, 1)])
+@pytest.mark.parametrize(("offset", "steps"), [(9e-7, 0), (1.1e-6, 1)])
 @pytest.mark.parametrize("noise", [1.0, 0.01])
-def test_a_thousandth_of_a_standard_error_is_no_step(
+def test_a_millionth_of_a_standard_error_is_no_step(
     offset: float, steps: int, noise: float
 ) -> None:
     """One observation of x beside others that say only how large the noise is."""
@@ -104,7 +104,9 @@ def test_a_step_towards_the_solution_needs_no_damping(rng: np.random.Generator) 
     a, b = rng.standard_normal((2, 200))
     start = (a @ b) / (a @ a)
     J = (a + 0.2 * (a * start - b))[:, None, None]
-    small = SmallProblem(lambda x: ((a * x[0] - b)[:, None], J), parameters([start]))
+    small = SmallProblem(
+        lambda x: ((a * x[0] - b)[:, None], J), parameters([start]), constraint=True
+    )
     found = solve(small, change=Change.ALL)
     assert 1 <= found.iterations <= 3
     assert all(line.damping == 0.0 for line in found.trace)
@@ -160,9 +162,6 @@ def test_where_the_relations_do_not_reach_they_begin_anew() -> None:
     assert len(starts) >= 2
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a step that damping made tiny is taken without a look at the problem"
-)
 def test_the_solution_is_possible() -> None:
     assert solve(doubled(limit=1.94)).values[0] <= 1.94
 
@@ -173,4 +172,4 @@ def test_reweighting_ends_when_the_scale_settles(rng: np.random.Generator) -> No
     small = SmallProblem(linear(A, b), parameters([0.0]))
     found = solve(small, loss=Loss(Shape.HUBER), change=Change.ALL)
     assert found.loss.scale == pytest.approx(1.0, abs=0.1)
-    assert len(small.seen) <= 12
+    assert len(small.seen) <= 20

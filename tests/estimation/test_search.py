@@ -130,7 +130,9 @@ def test_the_solution_is_where_nothing_pulls(rng: np.random.Generator) -> None:
     # The derivative follows the noise in part: c r beside a.
     c, left = 0.2, a * start - b
     J = (a + c * left)[:, None, None]
-    small = SmallProblem(lambda x: ((a * x[0] - b)[:, None], J), parameters([start]))
+    small = SmallProblem(
+        lambda x: ((a * x[0] - b)[:, None], J), parameters([start]), constraint=True
+    )
     found = solve(small, change=Change.ALL)
     shift = -c * (left @ left) / (a @ a)
     # To a part of the standard error, 0.07.

@@ -111,13 +111,7 @@ def test_nearly_dependent_columns_lose_no_digits(rng: np.random.Generator) -> No
 @pytest.mark.parametrize(
     "rows",
     [
-        pytest.param(
-            2,
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="the factor is taken with the variance of no degrees of freedom, not with 1",
-            ),
-        ),
+        2,
         3,
     ],
 )

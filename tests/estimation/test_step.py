@@ -127,13 +127,6 @@ def test_noise_never_falls_below_rounding(J: FloatArray) -> None:
         here.R, here.z, here.cost, 0.9 * here.squares, here.rows, here.sizes, here.widths
     )
     assert noise_left(short, PRIOR, EVERY) == pytest.approx(floor, rel=1e-12)
-    part = np.array([3, 0])
-    prior = Prior.independent(np.zeros(2), PRIOR.tolerances[part])
-    assert noise_left(short, prior, part) == pytest.approx(
-        SMALLEST_NOISE * max(effects[part]), rel=1e-12
-    )
-    unlimited = Prior.independent(np.zeros(4), np.full(4, np.inf))
-    assert noise_left(short, unlimited, EVERY) == 0.0
 
 
 @pytest.mark.parametrize(

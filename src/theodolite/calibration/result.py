@@ -205,7 +205,8 @@ class Result:
 
     def _doubts(self) -> Iterator[str]:
         seen = self.identifiability.clear_rank
-        if self.expected_rank is not None and seen < self.expected_rank and not self.still:
+        explained = 0 < len(self.still) < self.nominal.joints
+        if self.expected_rank is not None and seen < self.expected_rank and not explained:
             yield (
                 f"The data determine only {seen} of {self.expected_rank} parameters: the "
                 "configurations are too alike. See: theodolite identifiable --data"
@@ -232,7 +233,7 @@ class Result:
                 "The measurements show no error of the nominal robot: it is as accurate as they "
                 "can tell."
             )
-        if self.still:
+        if 0 < len(self.still) < self.nominal.joints:
             found.append(
                 f"{', '.join(self.still)} never moved, so what depends on it stays as it was."
             )

@@ -125,7 +125,8 @@ class Solution:
     free: IntArray | None = None
     #: What was known of them before.
     prior: Prior | None = None
-    #: Cost with all parameters free; that of the base parameters alone is never lower.
+    #: Cost near the minimum over all parameters; base parameters alone reach it where relations are
+    #: exact.
     cost_of_all: float | None = None
 
     @property
@@ -158,7 +159,8 @@ def solve(
     """
     with single_thread():
         if start is None:
-            start = _first_values(problem)
+            # A warm start would change parameters that are not free.
+            start = _first_values(problem) if free is None else _given_values(problem)
         free = np.arange(len(problem.parameters)) if free is None else free
         prior = Prior.of([problem.parameters[index] for index in free])
         everything = len(free) == len(problem.parameters)
@@ -237,9 +239,13 @@ def _deciding(problem: Problem, values: FloatArray, reduction: Reduction) -> Flo
     return reduction.R if structure is None else triangle(structure, len(problem.parameters))
 
 
+def _given_values(problem: Problem) -> FloatArray:
+    return np.array([parameter.value for parameter in problem.parameters])
+
+
 def _first_values(problem: Problem) -> FloatArray:
     """Where to start: what a better behaved problem finds, or the parameters' own values."""
-    given = np.array([parameter.value for parameter in problem.parameters])
+    given = _given_values(problem)
     if problem.warm_start is None:
         return given
     found = solve(problem.warm_start, change=Change.ALL)
@@ -369,7 +375,7 @@ class _Search:
             ahead = self._step(here, damping, noise)
             if ahead.size <= STEP_TOLERANCE or ahead.decrease <= (ERROR_TOLERANCE * noise) ** 2:
                 return Status.CONVERGED
-            if ahead.size <= LINEAR_STEP and loss.is_squared:
+            if ahead.size <= LINEAR_STEP and loss.is_squared and not damping:
                 moved = _Point(here.values + ahead.step, here.reduction.moved(ahead.step))
                 return _Advance(moved, ahead.size, damping, gain=1.0)
             there = _at(self.problem, here.values + ahead.step, loss)

@@ -72,6 +72,7 @@ def statistics(solution: Solution, *, noise_known: bool) -> Statistics:
     left = float(np.sqrt(_variance(solution, count))) if degrees > 0 else float("nan")
     if degrees <= 0:
         variance = 1.0
+        inverse, _ = _inverse(solution, variance)
     return Statistics(variance * inverse @ inverse.T, degrees, left, float(np.sqrt(variance)))
 
 
