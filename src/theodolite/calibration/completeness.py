@@ -95,9 +95,10 @@ def completeness(
 ) -> Completeness:
     """What the robot's model can express, from its structure alone.
 
-    About the tool or, if the robot has targets, the first of them. Without ``base``, where the
-    robot stands is taken as known.
+    About the tool; targets are no part of it. Without ``base``, where the robot stands is taken as
+    known.
     """
+    robot = robot.with_targets(())
     skeleton = robot.chains[0].skeleton(robot.values)
     structure = Structure.of(skeleton, measured, base=base)
     known = analytic(robot, measured, base=base)

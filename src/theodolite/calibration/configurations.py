@@ -164,6 +164,10 @@ def satisfy(
         done = (np.abs(error[rows]).max(axis=1) <= SOLVED / 1000) | (solved & ~better)
         active[rows[done]] = False
         active[rows[damping[rows] > 1e12]] = False
+    if motors.shape[1] > robot.joints:
+        # Where the passive joints are now: guesses of where they started choose other branches.
+        possible = robot.can_close(motors, values)
+        motors[possible, robot.joints :] = robot.passive_joints(values, motors[possible])
     return motors, np.asarray(np.abs(error).max(axis=1) <= SOLVED)
 
 

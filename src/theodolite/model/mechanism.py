@@ -188,6 +188,10 @@ class Mechanism(Linkage):
             guess = self.assembled(active)[0][:, self.joints :]
         return np.asarray(self.close(values, active, guess)[1] <= closing.CLOSED)
 
+    def passive_joints(self, values: FloatArray, motors: FloatArray) -> FloatArray:
+        """Where the passive joints are in closed configurations, (n, passive)."""
+        return np.asarray(self.motion(values, motors).passive)
+
     def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
         """A derivative by basis values (n, rows, 1 + measured) as one by measured joints."""
         return basis_jacobian[:, :, 1:]

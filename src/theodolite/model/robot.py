@@ -184,6 +184,10 @@ class Robot(Conveniences):
         """A serial robot has no loops that could stay open."""
         return np.ones(len(motors), dtype=bool)
 
+    def passive_joints(self, values: FloatArray, motors: FloatArray) -> FloatArray:
+        """A serial robot has none, (n, 0)."""
+        return np.zeros((len(motors), 0))
+
     def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
         """A derivative by basis values (n, rows, basis) as one by motor variables."""
         return basis_jacobian[:, :, 1:] @ self.transmission.com
