@@ -214,7 +214,7 @@ def test_loops_are_excited_too() -> None:
     )
     assert found.within_limits
     _, state = found.trajectory.sample(20.0)
-    assert dynamics.mechanism.closes(state.q).all()
+    assert dynamics.mechanism.can_close(state.q).all()
 
 
 def test_moves_respect_speed_and_acceleration() -> None:

@@ -61,23 +61,37 @@ class DriveGains:
 
 
 class _CurrentProblem:
-    """Currents against the regressor and gains; with ``linear``, gains as factors of currents."""
+    """Currents against the regressor and gains; linear as long as no gains are known."""
 
     warm_start = None
     constraint = False
 
     def __init__(
-        self, torques: TorqueProblem, payload: FloatArray, sigmas: FloatArray, *, linear: bool
+        self,
+        torques: TorqueProblem,
+        payload: FloatArray,
+        sigmas: FloatArray,
+        gains: FloatArray | None = None,
     ) -> None:
-        """From the problem of robot and payload with currents in place of torques."""
-        self.torques, self.payload, self.sigmas, self.linear = torques, payload, sigmas, linear
+        """From the problem of robot and payload with currents in place of torques.
+
+        ``gains`` from the linear problem are good to themselves: a prior that a payload outweighs
+        by far, and that holds the gain of a joint that the payload does not load.
+        """
+        self.torques, self.payload, self.sigmas = torques, payload, sigmas
+        self.linear = gains is None
         self.size = len(torques.parameters) - len(INERTIAL)
         names = torques.dynamics.motor_names
-        gains = [
-            Parameter(f"g{name}", 1.0, Unit.GAIN, Group.ARM, self.size + place, self.size + place)
-            for place, name in enumerate(names)
+        means, tolerances = (
+            (np.ones(len(names)), np.full(len(names), np.inf)) if gains is None else (gains, gains)
+        )
+        own = [
+            Parameter(f"g{name}", mean, Unit.GAIN, Group.ARM, place, place, tolerance=tolerance)
+            for place, (name, mean, tolerance) in enumerate(
+                zip(names, means.tolist(), tolerances.tolist(), strict=True), self.size
+            )
         ]
-        self.parameters = (*torques.parameters[: self.size], *gains)
+        self.parameters = (*torques.parameters[: self.size], *own)
         # The gains first: what depends on them is regrouped, not they.
         last = len(self.parameters)
         self.priorities = (*range(self.size, 0, -1), *range(last + len(names), last, -1))
@@ -156,7 +170,7 @@ def _solve(problem: TorqueProblem, payload: FloatArray) -> tuple[Solution, Float
     """Parameters and gains, and the long-run deviations of the currents that weighed the joints."""
     motors = problem.dynamics.motors
     sigmas = np.ones(motors)
-    solution = solve(_CurrentProblem(problem, payload, sigmas, linear=True))
+    solution = solve(_CurrentProblem(problem, payload, sigmas))
     gains = solution.values[-motors:]
     if (gains <= 0).any():
         raise InputError(
@@ -164,7 +178,7 @@ def _solve(problem: TorqueProblem, payload: FloatArray) -> tuple[Solution, Float
             remedy="Check the payload, and which recordings carry it",
         )
     for _ in range(ROUNDS):
-        currents = _CurrentProblem(problem, payload, sigmas, linear=False)
+        currents = _CurrentProblem(problem, payload, sigmas, gains)
         solution = solve(currents, start=solution.values)
         parts = [block.residual.reshape(motors, -1) for block in currents.blocks(solution.values)]
         share = solution.identifiability.rank / motors
