@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import theodolite as th
 from tests.random_robots import central_differences
@@ -93,3 +94,21 @@ def test_intervals_hold(rng: np.random.Generator) -> None:
 def test_bad_fixtures_are_refused(targets: np.ndarray, used: list[int], message: str) -> None:
     with pytest.raises(InputError, match=message):
         th.Touches(np.tile(np.eye(3), (4, 1, 1)), np.zeros((4, 3)), np.array(used), targets)
+
+
+@pytest.mark.parametrize("name", ["puma560", "panda", "fourbar", "h4"])
+def test_a_turned_tool_stays_where_it_is(name: str) -> None:
+    robot = th.robots.load(name)
+    turn = Rotation.from_rotvec([0.3, -1.2, 0.7]).as_matrix()
+    motors = robot.random_motors(5, np.random.default_rng(0))
+    before, after = (m.motion(m.values, motors) for m in (robot, robot.with_tool_turned(turn)))
+    np.testing.assert_allclose(after.position, before.position, atol=1e-12)
+    np.testing.assert_allclose(after.rotation, before.rotation @ turn, atol=1e-12)
+
+
+def test_targets_stay_where_they_are_when_the_tool_is_turned() -> None:
+    robot = th.robots.load("puma560").with_targets([th.Target("a", (0.1, 0.2, -0.3))])
+    turn = Rotation.from_rotvec([0.3, -1.2, 0.7]).as_matrix()
+    motors = robot.random_motors(5, np.random.default_rng(0))
+    before, after = (m.motion(m.values, motors) for m in (robot, robot.with_tool_turned(turn)))
+    np.testing.assert_allclose(after.position, before.position, atol=1e-12)

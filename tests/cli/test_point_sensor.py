@@ -41,3 +41,47 @@ def test_the_command_line(theodolite) -> None:
     code, _, errors = theodolite("identify", "puma560", "d.csv", "-m", "point-sensor")
     assert code == 2
     assert "line 11 has neither a position nor a touched target" in " ".join(errors.split())
+
+
+def test_the_fixture_turns_the_tool(theodolite) -> None:
+    """The tool in the fixture, eq. 77 of the report: orientations get better, not worse."""
+    code, out, errors = theodolite(
+        "generate", "puma560", "-m", "point-sensor", "--points", 60, "--per-set", 5,
+        "--noise-mm", 0.05, "--error-mm", 3, "--error-mrad", 6, "--out", "d.csv",
+        "--save-true", "true.toml", "--json",
+    )  # fmt: skip
+    assert code == 0, errors
+    turn = ",".join(map(repr, json.loads(out)["tool_turn_deg"]))
+    theodolite(
+        "generate", "puma560", "--true", "true.toml", "-m", "frame", "--points", 100,
+        "--seed", 9, "--out", "poses.csv",
+    )  # fmt: skip
+    turned = {}
+    for name, options in {"with": [f"--tool-turn={turn}"], "without": []}.items():
+        code, out, errors = theodolite(
+            "identify", "puma560", "d.csv", "-m", "point-sensor", *options, "--out", f"{name}.toml"
+        )
+        assert code == 0, errors
+        assert ("the calibrated tool is turned as the fixture says" in out) == bool(options)
+        _, out, _ = theodolite(
+            "validate", f"{name}.toml", "poses.csv", "--nominal", "puma560", "--json"
+        )
+        found = json.loads(out)
+        turned[name] = 1e-3 * found["orientation"]["rms_mrad"]
+        before = 1e-3 * found["nominal"]["orientation"]["rms_mrad"]
+    # Ten touches 0.05 mm off at arms of about 100 mm show a turn to parts of a mrad.
+    assert turned["with"] < 1e-3 < 5e-3 < before < turned["without"]
+    # The file itself, against the nominal robot: touches have no reading.
+    code, out, errors = theodolite("validate", "with.toml", "d.csv", "--nominal", "puma560")
+    assert code == 0, errors
+
+
+def test_how_the_tool_is_turned_must_be_a_rotation(theodolite) -> None:
+    theodolite("generate", "puma560", "-m", "point-sensor", "--points", 9, "--out", "d.csv")
+    for wrong in ("1,2", "a,b,c", "1,2,1e308", "nan,0,0"):
+        code, _, errors = theodolite(
+            "identify", "puma560", "d.csv", "-m", "point-sensor", f"--tool-turn={wrong}"
+        )
+        assert code == 2 and "roll,pitch,yaw in deg" in " ".join(errors.split())
+    code, _, errors = theodolite("identify", "puma560", "d.csv", "-m", "frame", "--tool-turn=1,2,3")
+    assert code == 2 and "point-sensor" in errors

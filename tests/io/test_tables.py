@@ -137,3 +137,14 @@ def test_quaternions_and_rotation_vectors_mean_the_same(tmp_path: Path) -> None:
     np.testing.assert_allclose(one.rotations, other.rotations, atol=1e-15)
     with pytest.raises(InputError, match="quaternion has length 2"):
         read(tmp_path, f"{joints},qw,qx,qy,qz\n1,2,3,4,0,0,0,2,0,0,0")
+
+
+def test_files_with_different_targets_are_not_joined(tmp_path: Path) -> None:
+    first, second = tmp_path / "one.csv", tmp_path / "two.csv"
+    first.write_text(f"{HEADER}\n{ROWS[0]}\n")
+    second.write_text(
+        "q1_deg,q2_deg,q3_mm,q4_deg,a_x_mm,a_y_mm,a_z_mm,b_x_mm,b_y_mm,b_z_mm\n"
+        "1,2,3,4,5,6,7,8,9,10\n"
+    )
+    with pytest.raises(InputError, match=r"than .*one\.csv: 'a', 'b' instead"):
+        th.read_measurements([first, second], th.robots.scara())

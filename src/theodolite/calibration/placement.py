@@ -89,7 +89,10 @@ def place(robot: Machine, data: Dataset, method: Method) -> Machine:
     from where the robot file puts it.
     """
     if isinstance(robot, Robot) and data.positions is not None:
-        robot = locate(robot, data)
+        # A single-point sensor reads nothing while its fixture touches the pointer.
+        read = np.flatnonzero(np.isfinite(data.positions).all(axis=(1, 2)))
+        if len(read):
+            robot = locate(robot, data.take(read))
     # What places base and tool counts, whatever the user said.
     names = [parameter.name for parameter in robot.parameters if parameter.external]
     free = robot.with_priorities(dict.fromkeys(names, 2))

@@ -9,6 +9,9 @@ and the fixture's place (R, p) in it,
     residual = R_i (R S_t + p) + p_i - X              where a target touched the pointer
 
 in one problem over robot, pointer and fixture. Touches alone are enough where there is no sensor.
+
+Where it is known how the tool is turned in the fixture, R_t, the calibrated robot's tool is turned
+by R R_t in the sensor's frame [Everett1988, eq. 77]. Otherwise how it is turned stays unknown.
 """
 
 from __future__ import annotations
@@ -46,7 +49,16 @@ ATTEMPTS = 30
 class PointSensorProblem(GeometricProblem):
     """Read positions and touches together."""
 
-    def __init__(self, robot: Machine, data: Dataset, noise: Noise, *, gains: bool = False) -> None:
+    def __init__(
+        self,
+        robot: Machine,
+        data: Dataset,
+        noise: Noise,
+        *,
+        gains: bool = False,
+        tool: FloatArray | None = None,
+    ) -> None:
+        self._tool = tool
         touched = np.zeros(len(data), dtype=bool)
         if data.fixture is not None:
             touched = np.array(np.isfinite(data.fixture).all(axis=1))
@@ -120,10 +132,19 @@ class PointSensorProblem(GeometricProblem):
             found.append(np.linalg.norm(self._touch_rows(motion, full, rows)[0], axis=1))
         return {"position": np.concatenate(found)}
 
+    def calibrated(self, values: FloatArray) -> Machine:
+        """The robot, its tool turned as the fixture says."""
+        robot = super().calibrated(values)
+        if self._fixture is None or self._tool is None:
+            return robot
+        own = self.full_values(values)[len(self.robot.parameters) :]
+        return robot.with_tool_turned(self._fixture.rotation(own) @ self._tool)
+
     def extras(self, values: FloatArray) -> dict[str, Any]:
         if self._fixture is None:
             return {}
-        return self._fixture.extras(self.full_values(values)[len(self.robot.parameters) :])
+        own = self.full_values(values)[len(self.robot.parameters) :]
+        return {**self._fixture.extras(own), "tool_turned_by_fixture": self._tool is not None}
 
     def error_rows(self) -> IntArray:
         return np.concatenate([self._read, self._touched])
@@ -165,9 +186,14 @@ def _check_whole(data: Dataset) -> None:
             )
 
 
+def simulated_tool_turn() -> FloatArray:
+    """How the tool is turned in the simulated fixture, (3, 3)."""
+    return rotations.exp(TURN[None])[0].T
+
+
 def mounted(robot: Machine, places: FloatArray) -> FloatArray:
     """Where targets of the simulated fixture are in the hand, (n, 3)."""
-    return places @ rotations.exp(TURN[None])[0].T + PLACE * robot.reach()
+    return places @ simulated_tool_turn() + PLACE * robot.reach()
 
 
 def _at_arm(twists: FloatArray, arm: FloatArray) -> FloatArray:
@@ -196,11 +222,15 @@ class TouchGoal:
         return TouchGoal(self.points[rows], self.places[rows])
 
 
+@dataclass(frozen=True)
 class PointSensor(Method):
     """Single-point sensor with an orientation fixture."""
 
     name: ClassVar[str] = "point-sensor"
     title: ClassVar[str] = "single-point sensor with an orientation fixture"
+    options: ClassVar[frozenset[str]] = frozenset({"tool_turn"})
+    #: How the tool is turned in the fixture, (3, 3), where that is known.
+    tool_turn: FloatArray | None = None
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -209,7 +239,7 @@ class PointSensor(Method):
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> PointSensorProblem:
-        return PointSensorProblem(robot, data, noise, gains=gains)
+        return PointSensorProblem(robot, data, noise, gains=gains, tool=self.tool_turn)
 
     def observe(
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 4

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from theodolite.cli.mapping_options import MapOption, MappingOption, mapping_from
-from theodolite.cli.options import ForceOption, JsonOption, console, print_json, robot_named
+from theodolite.cli.options import ForceOption, JsonOption, console, print_json, robot_named, wrote
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +43,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say what a file holds, and what is wrong with it; propose what its columns are."""
-    from theodolite.errors import InputError, printable
+    from theodolite.errors import InputError
     from theodolite.io.mapping_file import write_mapping
     from theodolite.io.writing import check_writable
     from theodolite.report.text import show_robot
@@ -76,7 +76,7 @@ def command(
         if not mappings:
             raise InputError("there is no mapping to write", where=str(save_mapping))
         write_mapping(mappings[-1], save_mapping, force=force)
-        screen.print(f"wrote {printable(str(save_mapping))}", markup=False)
+        wrote(screen, save_mapping)
     if json:
         print_json({"files": found})
     if any(item.get("doubtful") for item in found):

@@ -21,6 +21,7 @@ from theodolite.cli.options import (
     print_json,
     robot_named,
     working,
+    wrote,
 )
 from theodolite.cli.pictures import LensOption, MountOption
 
@@ -128,6 +129,7 @@ def command(
                 "seed": seed,
                 "true": None if save_true is None else str(save_true),
                 "plane": None if data.planes is None else data.planes[0].tolist(),
+                "tool_turn_deg": None if data.fixture is None else _tool_turn(),
             }
         )
         return
@@ -135,7 +137,19 @@ def command(
     count = f"{len(data)} configurations"
     if data.pixels is not None and data.sets is not None:
         count = f"{len(np.unique(data.sets))} pictures with {len(data)} points"
-    wrote = f"wrote {out}: {count} of {subject.name}, {way.title}"
-    screen.print(wrote, markup=False)
+    wrote(screen, out, f"{count} of {subject.name}, {way.title}")
+    if data.fixture is not None:
+        turn = ",".join(f"{angle:.10g}" for angle in _tool_turn())
+        screen.print(f"in the fixture the tool is turned by roll,pitch,yaw {turn} deg")
     if save_true is not None:
-        screen.print(f"wrote {save_true}: the robot that was measured", markup=False)
+        wrote(screen, save_true, "the robot that was measured")
+
+
+def _tool_turn() -> list[float]:
+    """Roll, pitch and yaw of the tool in the simulated fixture, deg."""
+    import numpy as np
+
+    from theodolite.calibration.point_sensor import simulated_tool_turn
+    from theodolite.model.poses import roll_pitch_yaw
+
+    return np.degrees(roll_pitch_yaw(simulated_tool_turn())).tolist()

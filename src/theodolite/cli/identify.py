@@ -20,6 +20,7 @@ from theodolite.cli.options import (
     PrioritiesOption,
     RobotArgument,
     SeedOption,
+    ToolTurnOption,
     console,
     data_from,
     generator,
@@ -28,6 +29,7 @@ from theodolite.cli.options import (
     robot_named,
     with_priorities,
     working,
+    wrote,
 )
 from theodolite.cli.pictures import (
     BoardOption,
@@ -77,6 +79,7 @@ def command(
         float, typer.Option(min=0.0, help="Known noise of prismatic joints, mm.")
     ] = 0.0,
     plane: PlaneOption = None,
+    tool_turn: ToolTurnOption = None,
     start: Annotated[
         str,
         typer.Option(
@@ -128,7 +131,7 @@ def command(
     if out is not None:
         check_robot_path(out)
     subject = with_priorities(robot_named(robot), priorities)
-    way = method_from(method, plane=plane)
+    way = method_from(method, plane=plane, tool_turn=tool_turn)
     if "pixels" in way.needs:
         way = method_from(method, lens=lens, mount=mount)
     recorded = data_from(
@@ -182,7 +185,7 @@ def command(
     show_result(screen, result)
     for path in (out, residuals):
         if path is not None:
-            screen.print(f"wrote {path}", markup=False)
+            wrote(screen, path)
     if json:
         print_json({**result_data(result), "located": result.placed})
     if not result.good:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from theodolite.cli.options import ForceOption, JsonOption, console, print_json, serial
+from theodolite.cli.options import ForceOption, JsonOption, console, print_json, serial, wrote
 
 if TYPE_CHECKING:
     from theodolite.calibration.completeness import Completeness
@@ -38,7 +38,6 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Make a robot file to edit and calibrate."""
-    from theodolite.errors import printable
     from theodolite.io.robot_file import format_robot, parse_robot
     from theodolite.io.writing import check_writable, write_text
     from theodolite.model.robot import Robot
@@ -81,7 +80,7 @@ def command(
         screen.print(note, style="yellow", markup=False)
     for sentence in missing:
         screen.print(f"[yellow]Not complete: {sentence}[/yellow]")
-    screen.print(f"wrote {printable(str(file))}", markup=False)
+    wrote(screen, file)
 
 
 def _judged(robot: Robot) -> Completeness:

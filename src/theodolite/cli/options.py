@@ -48,6 +48,14 @@ PlaneOption = Annotated[
         help="The plane a x + b y + c z + 1 = 0, in 1/m, or nx,ny,nz,h_mm: n . P = h.",
     ),
 ]
+ToolTurnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tool-turn",
+        metavar="ROLL,PITCH,YAW",
+        help="How the tool is turned in the fixture of a single-point sensor, deg.",
+    ),
+]
 PrioritiesOption = Annotated[
     Path | None,
     typer.Option("--priorities", metavar="F", help="A priority matrix, one row per frame."),
@@ -69,6 +77,14 @@ def console(*, json: bool) -> Console:
     from rich.console import Console
 
     return Console(quiet=json, soft_wrap=True, highlight=False)
+
+
+def wrote(screen: Console, path: Path, what: str = "") -> None:
+    """Say what was written where; names may hold anything, also what terminals obey."""
+    from theodolite.errors import printable
+
+    text = f"wrote {path}: {what}" if what else f"wrote {path}"
+    screen.print(printable(text), markup=False)
 
 
 def print_json(data: dict[str, Any]) -> None:
@@ -122,7 +138,12 @@ def with_priorities(robot: Machine, path: Path | None) -> Machine:
 
 
 def method_from(
-    name: str, *, plane: str | None = None, lens: str | None = None, mount: str | None = None
+    name: str,
+    *,
+    plane: str | None = None,
+    lens: str | None = None,
+    mount: str | None = None,
+    tool_turn: str | None = None,
 ) -> Method:
     """A method with its own options, as the command line gives them."""
     from theodolite.calibration.catalogue import method_named
@@ -133,7 +154,33 @@ def method_from(
         plane=None if plane is None else parse_plane(plane),
         lens=None if lens is None else lens_from(lens),
         mount=mount,
+        tool_turn=None if tool_turn is None else parse_turn(tool_turn),
     )
+
+
+def _numbers(text: str, largest: float) -> FloatArray:
+    """The numbers in a text; none where one is not finite or too large."""
+    import numpy as np
+
+    try:
+        values = np.array([float(item) for item in text.replace(",", " ").split()])
+    except ValueError:
+        return np.empty(0)
+    return values if (np.abs(values) <= largest).all() else np.empty(0)
+
+
+def parse_turn(text: str) -> FloatArray:
+    """A rotation (3, 3) from ``roll,pitch,yaw`` in degrees."""
+    import numpy as np
+
+    from theodolite.errors import InputError
+    from theodolite.model.poses import rotation_matrix
+
+    angles = _numbers(text, 360.0)
+    if len(angles) != 3:
+        allowed = "roll,pitch,yaw in deg, each from -360 to 360: R = Rz(yaw) Ry(pitch) Rx(roll)"
+        raise InputError(f"--tool-turn: {text!r} is not a rotation", allowed=allowed)
+    return rotation_matrix(*np.radians(angles))
 
 
 def parse_plane(text: str) -> FloatArray:
@@ -142,13 +189,10 @@ def parse_plane(text: str) -> FloatArray:
 
     from theodolite.errors import InputError
 
-    try:
-        values = np.array([float(item) for item in text.replace(",", " ").split()])
-    except ValueError:
-        values = np.empty(0)
+    values = _numbers(text, 1e9)
     allowed = "a,b,c in 1/m (a x + b y + c z + 1 = 0) or nx,ny,nz,h_mm (n . P = h)"
     size = float(np.linalg.norm(values[:3]))
-    if len(values) not in (3, 4) or not np.isfinite(values).all() or not 1e-6 < size < 1e6:
+    if len(values) not in (3, 4) or not 1e-6 < size < 1e6:
         raise InputError(f"--plane: {text!r} is not a plane", allowed=allowed)
     if len(values) == 3:
         return np.append(-values / size, 1.0 / size)

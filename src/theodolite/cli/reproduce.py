@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from theodolite.cli.options import JsonOption, console, print_json, working
+from theodolite.cli.options import JsonOption, console, print_json, working, wrote
 
 NAME = "reproduce"
 #: Paper -> modules in ``theodolite.reproduce``.
@@ -69,7 +69,7 @@ def command(
                 show_figures(screen, module.TITLE, figures)
             if plots is not None and hasattr(module, "plots"):
                 for path in module.plots(plots):
-                    screen.print(f"wrote {path}", markup=False)
+                    wrote(screen, path)
     if json:
         print_json({name: [figure.data() for figure in figures] for name, figures in found.items()})
     if not all(figure.agrees for figures in found.values() for figure in figures):

@@ -24,7 +24,7 @@ import numpy as np
 from theodolite.arrays import BoolArray
 from theodolite.calibration.assembly import branched
 from theodolite.calibration.data import Dataset
-from theodolite.errors import InputError
+from theodolite.errors import InputError, printable
 from theodolite.io.columns import QUATERNION, Columns, is_joint
 from theodolite.io.mapping import Mapping
 from theodolite.io.number_table import Table
@@ -94,6 +94,15 @@ def _apart(parts: list[Dataset]) -> list[Dataset]:
 
 def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
     first = parts[0]
+    for part in parts:
+        if part.targets != first.targets:
+            raise InputError(
+                f"measures other targets than {first.name}: {_named(part.targets)} instead of "
+                f"{_named(first.targets)}",
+                where=part.name,
+                remedy="Put them into one file with a column for each target, blank where it was "
+                "not seen",
+            )
     fields: dict[str, Any] = {}
     for field in _FIELDS:
         arrays = [getattr(part, field) for part in parts]
@@ -103,11 +112,13 @@ def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
             raise InputError(f"has other columns than {paths[0]}", where=str(odd))
         if all(present):
             fields[field] = np.concatenate(arrays)
-    if any(part.targets != first.targets for part in parts):
-        raise InputError("the files measure different targets", where=first.name)
     more = f" and {len(parts) - 1} more files" if len(parts) > 1 else ""
     own = {name: np.concatenate([part.columns[name] for part in parts]) for name in first.columns}
     return replace(first, name=f"{first.name}{more}", columns=own, **fields)
+
+
+def _named(targets: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" if name else "the tool" for name in targets)
 
 
 def checked(data: Dataset, robot: Machine, needs: Sequence[str]) -> Dataset:
@@ -186,7 +197,7 @@ def _seen(table: Table, unseen: BoolArray) -> tuple[Table, list[str]]:
     if unseen.all():
         raise InputError("there is no row in which all targets were seen", where=str(table.path))
     lines = table.lines[unseen]
-    note = (
+    note = printable(
         f"{table.path}: {len(lines)} of {len(unseen)} rows are left out, since not all of their "
         f"targets were seen; the first is line {lines[0]}"
     )

@@ -20,6 +20,7 @@ from theodolite.model.conveniences import Conveniences
 from theodolite.model.conventions import Joint
 from theodolite.model.elements import ONE, Element, Term
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
+from theodolite.model.poses import roll_pitch_yaw
 
 
 @dataclass(frozen=True, eq=False)
@@ -435,6 +436,13 @@ class Linkage(Conveniences):
                 for joint in self.active
             ),
         )
+
+    def with_tool_turned(self, rotation: FloatArray) -> Self:
+        """The same mechanism, its tool's axes turned in themselves."""
+        turns = zip((2, 1, 0), reversed(roll_pitch_yaw(rotation)), strict=True)
+        elements = tuple(BodyElement(True, axis, amount=angle) for axis, angle in turns)
+        name = f"{self.tool}-turned"
+        return replace(self, bodies=(*self.bodies, Body(name, self.tool, elements)), tool=name)
 
     def with_priorities(self, priorities: Mapping[str, int]) -> Self:
         return replace(self, priorities={**self.priorities, **priorities})

@@ -13,9 +13,10 @@ from theodolite.arrays import BoolArray, FloatArray, frozen
 from theodolite.errors import InputError
 from theodolite.model.chain import Chain, Motion
 from theodolite.model.conveniences import Conveniences
-from theodolite.model.conventions import Convention, Joint, Row, Slot
+from theodolite.model.conventions import Convention, Joint, Piece, Row, Slot, piece_symbols
 from theodolite.model.elements import ONE, Element, Term
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
+from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.transmission import Transmission
 
 #: Elements of a pose row's nominal frame: translations, then yaw, pitch, roll.
@@ -269,6 +270,18 @@ class Robot(Conveniences):
             transmission=replace(self.transmission, gains=frozen(gains)),
             targets=tuple(targets),
         )
+
+    def with_tool_turned(self, rotation: FloatArray) -> Robot:
+        """The same robot, its tool's axes turned in themselves; its points stay where they are."""
+        roll, pitch, yaw = roll_pitch_yaw(rotation)
+        pieces = tuple(Piece(True, axis, 0, free=False) for axis in (2, 1, 0))
+        amounts = dict(zip(piece_symbols(pieces), (yaw, pitch, roll), strict=True))
+        row = Row(Convention.PRODUCT, Joint.FIXED, amounts, pieces=pieces)
+        targets = [
+            Target(target.name, tuple(np.array(target.position) @ rotation))
+            for target in self.targets
+        ]
+        return replace(self, frames=(*self.frames, row), targets=tuple(targets))
 
     def with_targets(self, targets: Iterable[Target]) -> Robot:
         return replace(self, targets=tuple(targets))

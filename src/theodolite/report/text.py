@@ -305,6 +305,11 @@ def show_result(console: Console, result: Result) -> None:
         console.print(f"pointer at ({pointer}) mm, fixture at ({place}) mm in the sensor frame")
         turn = ", ".join(f"{v:.4f}" for v in result.extras["fixture"]["rotation_vector_deg"])
         console.print(f"fixture turned by ({turn}) deg in the sensor frame")
+        console.print(
+            "the calibrated tool is turned as the fixture says"
+            if result.extras["tool_turned_by_fixture"]
+            else "how the tool is turned stays unknown: say how it is turned in the fixture"
+        )
     show_errors(console, "All measurements", {"nominal": result.before, "calibrated": result.after})
     held = result.held_out
     if held is None:

@@ -25,6 +25,7 @@ from theodolite.cli.options import (
     console,
     generator,
     print_json,
+    wrote,
 )
 
 if TYPE_CHECKING:
@@ -154,10 +155,10 @@ def command(
     if excitation.within_limits:
         times, state = excitation.trajectory.sample(rate)
         write_trajectory(out, times, state, dynamics.robot.joint_types, force=force)
-        screen.print(f"wrote {out}: {len(times)} rows at {rate:g} Hz", markup=False)
+        wrote(screen, out, f"{len(times)} rows at {rate:g} Hz")
         if plot is not None:
             trajectory_curves(plot, times, state, limits, f"{dynamics.name}: exciting motion")
-            screen.print(f"wrote {plot}", markup=False)
+            wrote(screen, plot)
     else:
         screen.print("nothing is written", markup=False)
     show_remarks(screen, (), excitation.warnings)

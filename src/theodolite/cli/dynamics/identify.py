@@ -37,6 +37,7 @@ from theodolite.cli.options import (
     console,
     print_json,
     working,
+    wrote,
 )
 from theodolite.io.machines import is_urdf
 
@@ -153,7 +154,7 @@ def command(
     if plot is not None:
         what = "fitted" if judgement.check is None else "not seen before"
         torque_curves(plot, judgement.decisive, f"{dynamics.name}: torques {what}")
-        screen.print(f"wrote {plot}", markup=False)
+        wrote(screen, plot)
     if urdf_out is not None:
         _write_urdf(screen, Path(robot), urdf_out, result, tip, force=force)
     show_remarks(screen, judgement.notes, judgement.warnings)
@@ -200,14 +201,17 @@ def _write_urdf(
     *,
     force: bool,
 ) -> None:
+    from theodolite.errors import printable
     from theodolite.io.urdf_inertia import write_inertias
 
     if not result.consistent:
-        screen.print(f"{target} is not written: there are no bodies to write", markup=False)
+        text = f"{target} is not written: there are no bodies to write"
+        screen.print(printable(text), markup=False)
         return
     changed = write_inertias(source, target, result.named(), tip=tip, force=force)
-    screen.print(
-        f"wrote {target}: inertias of {', '.join(changed)}; a URDF has no place for rotors and "
-        "friction, which --out keeps",
-        markup=False,
+    wrote(
+        screen,
+        target,
+        f"inertias of {', '.join(changed)}; a URDF has no place for rotors and friction, which "
+        "--out keeps",
     )

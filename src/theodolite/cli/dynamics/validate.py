@@ -31,6 +31,7 @@ from theodolite.cli.options import (
     RobotArgument,
     console,
     print_json,
+    wrote,
 )
 
 NAME = "validate"
@@ -87,7 +88,7 @@ def command(
     show_judgement(screen, judgement)
     if plot is not None:
         torque_curves(plot, judgement.decisive, f"{dynamics.name}: {data.name}")
-        screen.print(f"wrote {plot}", markup=False)
+        wrote(screen, plot)
     show_remarks(screen, judgement.notes, judgement.warnings)
     if json:
         content = prediction_content(judgement.decisive)
