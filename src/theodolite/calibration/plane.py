@@ -134,7 +134,7 @@ class KnownPlaneProblem(_PlaneProblem):
             raise InputError(
                 "the data do not say which plane was touched",
                 where=self.data.name,
-                remedy="Add columns plane_nx plane_ny plane_nz plane_h_mm, give --plane a,b,c, "
+                remedy="Add columns plane_nx plane_ny plane_nz plane_h_mm, state the plane, "
                 "or use the method 'plane'",
             )
         return self.data.planes

@@ -279,6 +279,6 @@ class PointSensor(Method):
                 return motors[rows], targets[wanted[rows]]
         raise UnreachableError(
             f"robot '{robot.name}' does not bring the four targets of a fixture to one pointer "
-            f"{repeats} times each: it cannot turn its hand enough, or fewer touches (--per-set) "
-            "are needed"
+            f"{repeats} times each: it cannot turn its hand enough, or fewer touches per "
+            "target are needed"
         )

@@ -209,7 +209,7 @@ class Result:
         if self.expected_rank is not None and seen < self.expected_rank and not explained:
             yield (
                 f"The data determine only {seen} of {self.expected_rank} parameters: the "
-                "configurations are too alike. See: theodolite identifiable --data"
+                "configurations are too alike. Ask what these data make identifiable"
             )
         if self.statistics.degrees_of_freedom < 1:
             yield "There are no more equations than parameters, so nothing checks the fit."

@@ -140,7 +140,8 @@ class Columns:
             raise self._error(
                 f"unknown column '{name}'",
                 allowed=_ALLOWED,
-                remedy=f"Add --ignore {name}, or let 'theodolite check' propose a --map",
+                remedy=f"Leave it out (--ignore {name}), or let 'theodolite check' propose a "
+                "mapping",
             )
 
     def _factor(self, name: str, unit: str | None, units: dict[str, float]) -> float:

@@ -70,14 +70,14 @@ def parse_mapping(text: str) -> Mapping:
         left, equals, right = part.partition("=")
         name = column_name(left)
         if not equals or not name or not right.strip():
-            raise InputError(f"--map: cannot read '{part}'", allowed=ALLOWED)
+            raise InputError(f"mapping: cannot read '{part}'", allowed=ALLOWED)
         if name in terms:
-            raise InputError(f"--map: '{name}' is given twice")
+            raise InputError(f"mapping: '{name}' is given twice")
         terms[name] = parse_term(right)
         if len(terms) > MOST_NAMES:
-            raise InputError("--map: too many columns", allowed=f"up to {MOST_NAMES}")
+            raise InputError("mapping: too many columns", allowed=f"up to {MOST_NAMES}")
     if not terms:
-        raise InputError("--map names no column", allowed=ALLOWED)
+        raise InputError("the mapping names no column", allowed=ALLOWED)
     return Mapping(terms)
 
 
@@ -88,7 +88,7 @@ def _parts(text: str) -> Iterator[str]:
         match = _PART.match(text, position)
         if match is None:
             raise InputError(
-                f"--map: a quotation mark is not closed in '{text[position:]}'", allowed=ALLOWED
+                f"mapping: a quotation mark is not closed in '{text[position:]}'", allowed=ALLOWED
             )
         if match[1].strip():
             yield match[1].strip()

@@ -75,7 +75,7 @@ def propose(path: Path, robot: Robot, *, named: Sequence[str] | None = None) -> 
         raise InputError(
             f"has no {robot.joints} columns that could be the joints of '{robot.name}'",
             where=str(path),
-            remedy="Name them with --map q1_deg=...,q2_deg=...",
+            remedy="Name them in a mapping: q1_deg=...,q2_deg=...",
         )
     if len(ready) > 1:
         # The candidates in brief: what fits best in any direction.

@@ -128,9 +128,10 @@ def checked(data: Dataset, robot: Machine, needs: Sequence[str]) -> Dataset:
         "rotations": "Add columns qw qx qy qz, or use the method 'position'",
         "sets": "Add a column 'set', or give one file per set",
         "fixture": "Add columns fixture_x_mm fixture_y_mm fixture_z_mm, or use 'position'",
-        "pixels": "Add columns u_px v_px, or give pictures with --images and --board",
+        "pixels": "Add columns u_px v_px, or give pictures and the board (--images, --board)",
         "points": "Add columns point_x_mm point_y_mm point_z_mm",
-        "planes": "Add columns plane_nx plane_ny plane_nz plane_h_mm, or give --plane a,b,c",
+        "planes": "Add columns plane_nx plane_ny plane_nz plane_h_mm, or state the plane "
+        "(--plane a,b,c)",
     }
     for need in needs:
         if getattr(data, need) is None:
@@ -221,7 +222,7 @@ def _check_limits(table: Table, data: Dataset, robot: Machine) -> None:
         where=str(table.path),
         allowed=f"{robot.lower[joint] / factor:.6g} to {robot.upper[joint] / factor:.6g} {unit}",
         remedy="Check the unit in the column's name and that the data are of this robot; "
-        "--ignore-limits uses them as they are",
+        "to use them as they are, ignore the limits (--ignore-limits, check_limits=False)",
     )
 
 

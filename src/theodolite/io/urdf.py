@@ -240,7 +240,10 @@ def _chain(
         }
         if len(tips) != 1 and not (any_tip and len(ways) == 1):
             raise InputError(
-                "the file has several chains", where=where, allowed=tips, remedy="Choose with --tip"
+                "the file has several chains",
+                where=where,
+                allowed=tips,
+                remedy="Say which link is the tip (--tip, tip=)",
             )
         tip = tips[0]
     if tip not in by_child:

@@ -115,7 +115,9 @@ def write_text(path: Path, text: str, *, force: bool = False) -> None:
 
 def _taken(path: Path) -> InputError:
     return InputError(
-        "exists already", where=str(path), remedy="Choose another name or add --force"
+        "exists already",
+        where=str(path),
+        remedy="Choose another name, or allow overwriting (--force, force=True)",
     )
 
 

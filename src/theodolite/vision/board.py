@@ -41,25 +41,25 @@ class Board:
             columns, rows = (int(count) for count in counts.lower().split("x"))
             lengths = [float(part) * 1e-3 for part in rest[: 2 if kind == "charuco" else 1]]
         except ValueError as error:
-            raise InputError(f"--board: cannot read {text!r}", allowed=ALLOWED) from error
+            raise InputError(f"board: cannot read {text!r}", allowed=ALLOWED) from error
         names = rest[2:] if kind == "charuco" else rest[1:]
         wanted = 2 if kind == "charuco" else 1
         if kind not in KINDS or len(lengths) != wanted or len(names) > (kind == "charuco"):
-            raise InputError(f"--board: cannot read {text!r}", allowed=ALLOWED)
+            raise InputError(f"board: cannot read {text!r}", allowed=ALLOWED)
         square, marker = lengths[0], lengths[-1] if kind == "charuco" else 0.0
         board = Board(kind, columns, rows, square, marker, *names)
         if min(columns, rows) < 3 or min(lengths) <= 0 or not np.isfinite(lengths).all():
             raise InputError(
-                f"--board: {text!r} is no board", allowed="3 x 3 or more, positive lengths"
+                f"board: {text!r} is no board", allowed="3 x 3 or more, positive lengths"
             )
         if kind != "charuco" and (columns % 2) == (rows % 2):
             raise InputError(
-                f"--board: {text!r} looks the same upside down",
+                f"board: {text!r} looks the same upside down",
                 allowed="an even and an odd number",
                 remedy="Use such a board, or a ChArUco board",
             )
         if kind == "charuco" and board.marker >= board.square:
-            raise InputError("--board: a marker must be smaller than its square", allowed=ALLOWED)
+            raise InputError("board: a marker must be smaller than its square", allowed=ALLOWED)
         if kind == "charuco":
             board.check_markers()
         return board
@@ -86,7 +86,7 @@ class Board:
         self.charuco  # noqa: B018  the name of the dictionary is checked on the way
         if words[-1].isdigit() and int(words[-1]) < needed:
             raise InputError(
-                f"--board: {self.dictionary} has {words[-1]} markers, the board needs {needed}"
+                f"board: {self.dictionary} has {words[-1]} markers, the board needs {needed}"
             )
 
     @cached_property
@@ -96,7 +96,7 @@ class Board:
 
         if not hasattr(cv2.aruco, self.dictionary):
             names = [name for name in dir(cv2.aruco) if name.startswith("DICT_")]
-            raise InputError(f"--board: no dictionary '{self.dictionary}'", allowed=names)
+            raise InputError(f"board: no dictionary '{self.dictionary}'", allowed=names)
         dictionary = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, self.dictionary))
         return cv2.aruco.CharucoBoard(
             (self.columns, self.rows), self.square, self.marker, dictionary
