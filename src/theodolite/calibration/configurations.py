@@ -21,10 +21,18 @@ from theodolite.model.machine import Machine, Tip
 SOLVED = 1e-12
 #: Newton steps before giving a configuration up; converging ones need five to fifteen.
 NEWTON_STEPS = 60
+#: A step that leaves more than this part of the squared error is slow, and so many are too many.
+HARDLY = 0.8
+PATIENCE = 8
+#: No joint moves by more in one step (radians, reaches): loops would not close there.
+LONGEST_STEP = 0.5
 
 
 class Goal(Protocol):
     """What configurations shall satisfy: an error (n, m) with its derivative by the basis."""
+
+    @property
+    def components(self) -> int: ...
 
     @property
     def lengths(self) -> int:
@@ -43,6 +51,7 @@ class PointGoal:
     """The tip at given points, (n, 3)."""
 
     positions: FloatArray
+    components: int = 3
     lengths: int = 3
 
     def error(self, motion: Tip) -> FloatArray:
@@ -61,6 +70,7 @@ class PoseGoal:
 
     rotations: FloatArray
     positions: FloatArray
+    components: int = 6
     lengths: int = 3
 
     def error(self, motion: Tip) -> FloatArray:
@@ -80,6 +90,7 @@ class PlaneGoal:
     """The tip in given planes ``n . P = h``, (n, 4)."""
 
     planes: FloatArray
+    components: int = 1
     lengths: int = 1
 
     def error(self, motion: Tip) -> FloatArray:
@@ -127,7 +138,9 @@ def satisfy(
     the last steps are Newton's. Works for more, as many or fewer joints than components.
     """
     values = robot.values if values is None else values
-    motors = start.copy()
+    # Passive joints go along, so that the loops of the next configuration are nearly closed.
+    settled, closed = robot.settled(start, values)
+    motors = settled.copy()
     reach = robot.reach() or 1.0
     # Lengths as parts of the reach, so that the search is the same at every size of robot.
     slides = np.array([reach if kind is Joint.PRISMATIC else 1.0 for kind in robot.joint_types])
@@ -137,9 +150,11 @@ def satisfy(
         error[:, : part.lengths] /= reach
         return error
 
-    error = error_of(goal, robot.motion(values, motors))
+    error = np.full((len(motors), goal.components), np.inf)
+    error[closed] = error_of(goal.take(closed), robot.motion(values, motors[closed]))
     damping = np.full(len(motors), 1.0)
-    active = np.abs(error).max(axis=1) > SOLVED / 100
+    slow = np.zeros(len(motors), dtype=np.intp)
+    active = closed & (np.abs(error).max(axis=1) > SOLVED / 100)
     for _ in range(steps):
         if not active.any():
             break
@@ -148,13 +163,16 @@ def satisfy(
         J = robot.to_motors(part.derivative(here)) * slides
         J[:, : part.lengths] /= reach
         size = np.einsum("ni,ni->n", e, e)
-        step = _damped_step(J, e, damping[active] * size + 1e-15) * slides
+        step = _damped_step(J, e, damping[active] * size + 1e-15)
+        longest = np.abs(step).max(axis=1, keepdims=True)
+        step *= slides * np.minimum(1.0, LONGEST_STEP / np.maximum(longest, LONGEST_STEP))
         trial = motors[active]
         trial[:, : robot.joints] -= step
         moved = np.full_like(e, np.inf)
-        possible = robot.can_close(trial, values)
+        trial, possible = robot.settled(trial, values)
         moved[possible] = error_of(part.take(possible), robot.motion(values, trial[possible]))
-        better = np.einsum("ni,ni->n", moved, moved) < size
+        now = np.einsum("ni,ni->n", moved, moved)
+        better = now < size
         rows = np.flatnonzero(active)
         motors[rows[better]] = trial[better]
         error[rows[better]] = moved[better]
@@ -163,12 +181,9 @@ def satisfy(
         solved = np.abs(error[rows]).max(axis=1) <= SOLVED
         done = (np.abs(error[rows]).max(axis=1) <= SOLVED / 1000) | (solved & ~better)
         active[rows[done]] = False
-        active[rows[damping[rows] > 1e12]] = False
-    if motors.shape[1] > robot.joints:
-        # Where the passive joints are now: guesses of where they started choose other branches.
-        possible = robot.can_close(motors, values)
-        motors[possible, robot.joints :] = robot.passive_joints(values, motors[possible])
-    return motors, np.asarray(np.abs(error).max(axis=1) <= SOLVED)
+        slow[rows] += now > HARDLY * size
+        active[rows[slow[rows] > PATIENCE]] = False
+    return motors[:, : start.shape[1]], np.asarray(np.abs(error).max(axis=1) <= SOLVED)
 
 
 def _damped_step(J: FloatArray, e: FloatArray, damping: FloatArray) -> FloatArray:

@@ -44,6 +44,10 @@ DIFFERENT = 0.05
 #: Random starts before a set is given up for another, and more for each configuration wanted.
 ATTEMPTS = 20
 PER_CONFIGURATION = 10
+#: Configurations that are searched for at once: few at a time take hardly less.
+TOGETHER = 300
+#: So many searches without a new configuration: there are no more.
+HOPELESS = 60
 
 
 @dataclass(frozen=True)
@@ -321,18 +325,26 @@ class _Link(Method):
         """Try ``count`` random places; return the sets (per_set, joints) that came out whole."""
         reference = robot.random_motors(count, rng)
         sets = [[motors] for motors in reference]
-        for _ in range(ATTEMPTS + PER_CONFIGURATION * per_set):
+        left = ATTEMPTS + PER_CONFIGURATION * per_set
+        attempts = per_set
+        while left > 0:
             short = np.array([i for i, members in enumerate(sets) if len(members) < per_set])
             if not len(short):
                 break
-            motion = robot.motion(robot.values, reference[short])
-            start = robot.random_motors(len(short), rng)
+            attempts = min(left, attempts, max(1, TOGETHER // len(short)))
+            left -= attempts
+            have = sum(map(len, sets))
+            places = np.repeat(short, attempts)
+            motion = robot.motion(robot.values, reference[places])
+            start = robot.random_motors(len(places), rng)
             motors, solved = satisfy(robot, self._goal(motion), start)
-            usable = solved & within_limits(robot, motors)
-            for index in np.flatnonzero(usable):
-                members = sets[short[index]]
-                if _differs(robot, motors[index], members):
+            for index in np.flatnonzero(solved & within_limits(robot, motors)):
+                members = sets[places[index]]
+                if len(members) < per_set and _differs(robot, motors[index], members):
                     members.append(motors[index])
+            if len(places) >= HOPELESS and sum(map(len, sets)) == have:
+                break
+            attempts *= 2
         return [np.array(members) for members in sets if len(members) == per_set]
 
     @abstractmethod

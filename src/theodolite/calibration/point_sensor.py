@@ -207,6 +207,7 @@ class TouchGoal:
 
     points: FloatArray
     places: FloatArray
+    components: int = 3
     lengths: int = 3
 
     def _arm(self, motion: Tip) -> FloatArray:

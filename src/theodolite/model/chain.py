@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -66,6 +67,19 @@ def _keep_memory() -> None:
 _keep_memory()
 
 
+class _Constants(NamedTuple):
+    """What the parameters of a chain determine, whatever the samples."""
+
+    #: The parameters' values, and 1 for known constants.
+    extended: FloatArray
+    #: The constant part of every element's amount.
+    amounts: FloatArray
+    #: The constant transform that closes each body.
+    links: list[tuple[FloatArray, FloatArray]]
+    #: Every element's screw in the frame of its body, (elements, 6).
+    screws: FloatArray
+
+
 class Chain:
     """Elements from the world to a tip, as functions of parameters and basis values."""
 
@@ -73,6 +87,7 @@ class Chain:
         self.elements = tuple(elements)
         self.parameters = parameters
         self.basis = basis
+        self._known: _Constants | None = None
         # A varying element opens a new body; body 0 is the world.
         self._body = np.cumsum([e.varies for e in self.elements], dtype=np.intp)
         self.bodies = int(self._body[-1]) + 1 if self.elements else 1
@@ -94,24 +109,30 @@ class Chain:
 
     def skeleton(self, values: FloatArray) -> Skeleton:
         """What does not move: the links between the joints, and the parameters' screws in them."""
-        extended = np.append(values, 1.0)
-        amounts = self._amounts(extended)
-        links, screws = self._links(amounts)
+        at = self._at(values)
         return Skeleton(
-            tuple(links),
+            tuple(at.links),
             tuple((opener.rotation, opener.axis) for opener in self._openers),
-            amounts[[opener.index for opener in self._openers]],
-            self._body_screws(screws).T,
+            at.amounts[[opener.index for opener in self._openers]],
+            self._body_screws(at.screws).T,
         )
 
     def motion(self, values: FloatArray, basis: FloatArray) -> Motion:
         """The chain's frames for every row of ``basis`` (n, b), at the given parameter values."""
+        at = self._at(values)
+        basis = np.ascontiguousarray(basis.T)
+        rotations, origins = self._frames(at, basis)
+        return Motion(self, at, basis, rotations, origins)
+
+    def _at(self, values: FloatArray) -> _Constants:
+        """What the parameters alone determine; kept, as searches ask for the same many times."""
+        known = self._known
+        if known is not None and np.array_equal(known.extended[:-1], values):
+            return known
         extended = np.append(values, 1.0)
         amounts = self._amounts(extended)
-        links, screws = self._links(amounts)
-        basis = np.ascontiguousarray(basis.T)
-        rotations, origins = self._frames(extended, amounts, links, basis)
-        return Motion(self, extended, basis, rotations, origins, screws)
+        self._known = _Constants(extended, amounts, *self._links(amounts))
+        return self._known
 
     def _amounts(self, extended: FloatArray) -> FloatArray:
         """The constant part of every element's amount."""
@@ -163,13 +184,7 @@ class Chain:
         links.append((np.array(columns).T, np.array(o)))
         return links, np.array(screws).reshape(-1, 6)
 
-    def _frames(
-        self,
-        extended: FloatArray,
-        amounts: FloatArray,
-        links: list[tuple[FloatArray, FloatArray]],
-        basis: FloatArray,
-    ) -> tuple[FloatArray, FloatArray]:
+    def _frames(self, at: _Constants, basis: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Frames of the bodies and the tip: columns (bodies + 1, 3, 3, n), origins (.., 3, n).
 
         The first of the two 3s counts the frame's axes, the second their components.
@@ -178,7 +193,7 @@ class Chain:
         frames = np.empty((self.bodies + 1, 3, 3, n))
         origins = np.empty((self.bodies + 1, 3, n))
         frames[0], origins[0] = np.eye(3)[:, :, None], 0.0
-        for body, (link_frame, link_origin) in enumerate(links):
+        for body, (link_frame, link_origin) in enumerate(at.links):
             flat = frames[body].reshape(3, 3 * n)
             frame = frames[body + 1]
             np.matmul(link_frame.T, flat, out=frame.reshape(3, 3 * n))
@@ -186,8 +201,8 @@ class Chain:
             origins[body + 1] += origins[body]
             if body < len(self._openers):
                 opener = self._openers[body]
-                factors = opener.coefficients * extended[opener.parameters]
-                amount = amounts[opener.index] + factors @ basis[opener.basis]
+                factors = opener.coefficients * at.extended[opener.parameters]
+                amount = at.amounts[opener.index] + factors @ basis[opener.basis]
                 if opener.rotation:
                     i, j = (opener.axis + 1) % 3, (opener.axis + 2) % 3
                     cos, sin = np.cos(amount), np.sin(amount)
@@ -221,14 +236,13 @@ class Motion:
     def __init__(
         self,
         chain: Chain,
-        extended: FloatArray,
+        at: _Constants,
         basis: FloatArray,
         frames: FloatArray,
         origins: FloatArray,
-        screws: FloatArray,
     ) -> None:
-        self._chain, self._extended, self._basis = chain, extended, basis
-        self._frames, self._origins, self._screws = frames, origins, screws
+        self._chain, self._at, self._basis = chain, at, basis
+        self._frames, self._origins = frames, origins
 
     @property
     def rotation(self) -> FloatArray:
@@ -283,12 +297,14 @@ class Motion:
     @cached_property
     def _local_screws(self) -> FloatArray:
         """S transposed: (p, 6 bodies)."""
-        return self._chain._body_screws(self._screws)
+        return self._chain._body_screws(self._at.screws)
 
     def _jacobian(self, axes: FloatArray, columns: IntArray | None) -> FloatArray:
         bodies, _, rows, n = axes.shape
         if columns is None:
             columns = np.arange(self._chain.parameters)
+        if not len(columns):
+            return np.zeros((n, rows, 0))
         jacobian = self._local_screws[columns] @ axes.reshape(6 * bodies, rows * n)
         jacobian = jacobian.reshape(len(columns), rows, n)
         place = {int(parameter): index for index, parameter in enumerate(columns)}
@@ -302,7 +318,7 @@ class Motion:
     def _basis_jacobian(self, axes: FloatArray) -> FloatArray:
         jacobian = np.zeros((self._chain.basis, *axes.shape[2:]))
         for axis, opener in self._openers(axes):
-            factors = opener.coefficients * self._extended[opener.parameters]
+            factors = opener.coefficients * self._at.extended[opener.parameters]
             for basis, factor in zip(opener.basis, factors, strict=True):
                 jacobian[basis] += factor * axis
         return jacobian.transpose(2, 1, 0)

@@ -17,7 +17,7 @@ CLOSED = 1e-11
 #: Newton steps before a loop is given up; loops that close need three to eight.
 STEPS = 60
 #: Halvings of a step that does not shorten the gap.
-HALVINGS = 10
+HALVINGS = 5
 #: A step that leaves more than this part of the gap is slow; after so many a loop is given up.
 HARDLY = 0.9
 PATIENCE = 4
@@ -130,17 +130,24 @@ def follow(
     """Passive joints on the branch of a closed assembly, and the gaps that remain, (n,).
 
     All samples go from the start to their measured joints on straight lines, in equal strides,
-    along the tangent and back onto the branch.
+    along the tangent and back onto the branch. One that cannot go on tries the end from there.
     """
     way = active - start
     strides = int(np.clip(np.ceil(np.abs(way).max(initial=0.0) / STRIDE), 1, MAX_STRIDES))
     passive = np.tile(guess, (len(active), 1))
     size: FloatArray = np.zeros(len(active))
+    going = np.arange(len(active))
     for stride in range(strides):
-        here = np.concatenate([start + way * (stride / strides), passive], axis=1)
-        at = gap_at(here)
-        push = at.gap + np.einsum("nij,nj->ni", at.by_active, way / strides)
+        if not len(going):
+            break
+        step = way[going] / strides
+        at = gap_at(np.concatenate([start + stride * step, passive[going]], axis=1))
+        push = at.gap + np.einsum("nij,nj->ni", at.by_active, step)
         turn = np.einsum("nij,nj->ni", pseudo_inverse(at.by_passive), push)
-        predicted = passive - np.clip(turn, -LONGEST_STEP, LONGEST_STEP)
-        passive, size = close(gap_at, start + way * ((stride + 1) / strides), predicted)
+        predicted = passive[going] - np.clip(turn, -LONGEST_STEP, LONGEST_STEP)
+        passive[going], size[going] = close(gap_at, start + (stride + 1) * step, predicted)
+        going = going[size[going] <= CLOSED]
+    lost = np.flatnonzero(size > CLOSED)
+    if len(lost):
+        passive[lost], size[lost] = close(gap_at, active[lost], passive[lost])
     return passive, size

@@ -180,17 +180,20 @@ class Mechanism(Linkage):
 
     def can_close(self, motors: FloatArray, values: FloatArray | None = None) -> BoolArray:
         """In which configurations the loops close, (n,)."""
+        return self.settled(motors, values)[1]
+
+    def settled(
+        self, motors: FloatArray, values: FloatArray | None = None
+    ) -> tuple[FloatArray, BoolArray]:
+        """Configurations with their passive joints where the loops close, and which do."""
         values = self.values if values is None else values[: len(self.parameters)]
         active, guess = motors[:, : self.joints], motors[:, self.joints :]
         if not self.passive:
-            return np.ones(len(motors), dtype=bool)
+            return motors, np.ones(len(motors), dtype=bool)
         if not guess.shape[1]:
             guess = self.assembled(active)[0][:, self.joints :]
-        return np.asarray(self.close(values, active, guess)[1] <= closing.CLOSED)
-
-    def passive_joints(self, values: FloatArray, motors: FloatArray) -> FloatArray:
-        """Where the passive joints are in closed configurations, (n, passive)."""
-        return np.asarray(self.motion(values, motors).passive)
+        passive, gap = self.close(values, active, guess)
+        return np.concatenate([active, passive], axis=1), np.asarray(gap <= closing.CLOSED)
 
     def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
         """A derivative by basis values (n, rows, 1 + measured) as one by measured joints."""

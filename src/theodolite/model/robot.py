@@ -185,9 +185,11 @@ class Robot(Conveniences):
         """A serial robot has no loops that could stay open."""
         return np.ones(len(motors), dtype=bool)
 
-    def passive_joints(self, values: FloatArray, motors: FloatArray) -> FloatArray:
-        """A serial robot has none, (n, 0)."""
-        return np.zeros((len(motors), 0))
+    def settled(
+        self, motors: FloatArray, values: FloatArray | None = None
+    ) -> tuple[FloatArray, BoolArray]:
+        """Configurations as they are: a serial robot has no passive joints."""
+        return motors, np.ones(len(motors), dtype=bool)
 
     def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
         """A derivative by basis values (n, rows, basis) as one by motor variables."""
