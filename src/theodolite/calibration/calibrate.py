@@ -139,6 +139,19 @@ class _Calibration:
         return self.method.problem(self.robot, data, noise=self.noise, gains=gains)
 
     def fit(self, problem: CalibrationProblem, start: FloatArray | None = None) -> Solution:
+        try:
+            return self._solve(problem, start)
+        except InfeasibleError:
+            # Loops that the nominal robot cannot close: multipliers may open them on the way.
+            open_loops = problem.constrained() if start is None else None
+            if open_loops is None:
+                raise
+            start = _start(problem, solve_with_multipliers(open_loops))
+            if start is None:
+                raise
+            return self._solve(problem, start)
+
+    def _solve(self, problem: CalibrationProblem, start: FloatArray | None) -> Solution:
         return solve(
             problem,
             loss=self.loss,

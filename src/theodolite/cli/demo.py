@@ -38,9 +38,7 @@ def command(
     nominal, method = robots.load(robot), Position()
     screen.rule("1. The robot as it should be")
     show_robot(screen, nominal)
-    screen.rule(
-        "2. The robot as it is: lengths off by up to 3 mm, angles by 6 mrad, gains by 0.2 %"
-    )
+    screen.rule("2. The robot as it is: off by up to 3 mm, 6 mrad, gains 0.2 %")
     true = perturb(nominal, ParameterErrors(3e-3, 6e-3, 2e-3), rng)
     noise = Noise(position=5e-5)
     data = simulate(true, method, points=points, rng=rng, noise=noise)

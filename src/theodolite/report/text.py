@@ -84,7 +84,8 @@ def show_mechanism(console: Console, mechanism: Mechanism) -> None:
     for joint, at in zip(mechanism.passive, mechanism.home[1], strict=True):
         unit, factor, _ = READABLE[Unit.RADIAN if joint.kind is Joint.REVOLUTE else Unit.METRE]
         console.print(
-            f"joint {joint.name}: passive, {at * factor:.6g} {unit} at home", markup=False
+            f"joint {joint.name}: passive, {round(at * factor, 6) + 0.0:.6g} {unit} at home",
+            markup=False,
         )
     for closure in mechanism.closures:
         length = ""
