@@ -206,3 +206,19 @@ def test_importing_is_light() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     assert not {"scipy", "typer", "rich", "lxml"} & set(loaded)
+
+
+def test_a_known_base_is_no_unknown(theodolite) -> None:
+    """4R + 2P + 6 less the four errors before the first joint of an arm whose base is known."""
+    for model in (["--model", "pose"], []):
+        code, out, _ = theodolite(
+            "identifiable", "puma560", "-m", "frame", "--no-base", *model, "--json"
+        )
+        found = json.loads(out)
+        assert (code, found["rank"]) == (0, 4 * 6 + 6 - 4)
+    code, out, _ = theodolite("identifiable", "puma560", "-m", "frame", "--no-base", *model)
+    assert not any(name in out.split("regrouped")[0] for name in ("theta0", "r0 ", "alpha1 "))
+    _, out, _ = theodolite("identifiable", "puma560", "-m", "frame", "--no-base", "--model", "pose")
+    assert "= 30 of which poses show 26 where the base is known" in " ".join(out.split())
+    code, _, errors = theodolite("identifiable", "fourbar", "-m", "frame", "--no-base")
+    assert code == 2 and "mechanism with loops" in errors

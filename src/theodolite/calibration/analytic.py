@@ -191,6 +191,13 @@ def candidates(robot: Robot, *, base: bool = True) -> list[int]:
     ]
 
 
+def with_base_known(robot: Robot) -> Robot:
+    """The robot whose base is no unknown: what stands before the first joint has priority 0."""
+    chosen = set(candidates(robot, base=False))
+    names = [p.name for i, p in enumerate(robot.parameters) if i not in chosen and not p.gain]
+    return robot.with_priorities(dict.fromkeys(names, 0))
+
+
 def analytic(robot: Robot, measured: Measured, *, base: bool = True) -> Identifiability:
     """Identifiable parameters of any model by the analytic rule."""
     skeleton = robot.chains[0].skeleton(robot.values)

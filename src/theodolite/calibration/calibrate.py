@@ -27,6 +27,7 @@ from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import CalibrationProblem, Method, Start
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.result import Choice, Estimate, Result
+from theodolite.calibration.shortcomings import shortcomings
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss
@@ -219,6 +220,12 @@ class _Calibration:
             cost_of_all=solution.cost_of_all,
             cost_of_nominal=cost_of_nominal,
             expected_rank=expected,
+            shortcomings=shortcomings(
+                problem,
+                solution,
+                partial(self.method.problem, data=self.data, noise=problem.noise, gains=gains),
+                self.fit,
+            ),
             still=_still(self.robot, self.data),
             extras={
                 **problem.extras(solution.values),

@@ -70,6 +70,8 @@ class Completeness:
     suggested: dict[str, tuple[str, ...]]
     #: Of the essential errors that the model expresses.
     condition_number: float
+    #: Is the base among the unknowns?
+    base: bool
 
     @property
     def only_on_paper(self) -> bool:
@@ -120,7 +122,20 @@ def completeness(
         tuple(explained(robot, measured, base=base)),
         {form: suggestion(robot, measured, form, base=base) for form in FORMS},
         known.condition_number,
+        base,
     )
+
+
+def missing_errors(robot: Robot, measured: Measured) -> tuple[str, ...]:
+    """In words, what the robot's model cannot express: all of ``Completeness.missing``."""
+    robot = robot.with_targets(())
+    skeleton = robot.chains[0].skeleton(robot.values)
+    structure = Structure.of(skeleton, measured)
+    chosen = [index for index, parameter in enumerate(robot.parameters) if not parameter.gain]
+    free = robot.with_priorities({robot.parameters[index].name: 1 for index in chosen})
+    known = analytic(free, measured)
+    matrix = structure.essential.T @ skeleton.screws[:, chosen]
+    return tuple(_missing(skeleton, structure, matrix[:, known.base]))
 
 
 def explained(robot: Robot, measured: Measured, *, base: bool = True) -> list[str]:

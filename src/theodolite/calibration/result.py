@@ -11,6 +11,7 @@ import numpy as np
 
 from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.shortcomings import Shortcomings
 from theodolite.errors import InputError
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.outliers import FALSE_ALARMS, Outliers
@@ -162,6 +163,8 @@ class Result:
     cost_of_nominal: float
     #: How many parameters the method determines, given any data it wants; None if unknown.
     expected_rank: int | None = None
+    #: What the model cannot express.
+    shortcomings: Shortcomings | None = None
     #: Joints that never moved.
     still: tuple[str, ...] = ()
     #: What the method identified besides the robot, such as the plane.
@@ -211,6 +214,12 @@ class Result:
                 f"The data determine only {seen} of {self.expected_rank} parameters: the "
                 "configurations are too alike. Ask what these data make identifiable"
             )
+        if self.shortcomings is not None and self.shortcomings.needed:
+            yield (
+                f"{self._missing()} by this model, and a complete one would leave only "
+                f"{100 * self.shortcomings.left:.0f} % of the error. Write the robot in kk, hayati "
+                "or pose rows."
+            )
         if self.statistics.degrees_of_freedom < 1:
             yield "There are no more equations than parameters, so nothing checks the fit."
         changed = self._implausible()
@@ -228,6 +237,8 @@ class Result:
     def notes(self) -> list[str]:
         """In words, what is worth knowing about a result that can be trusted."""
         found = []
+        if self.shortcomings is not None and not self.shortcomings.needed:
+            found.append(f"{self._missing()} by this model, but these data do not need it.")
         if self.already_accurate:
             found.append(
                 "The measurements show no error of the nominal robot: it is as accurate as they "
@@ -246,6 +257,11 @@ class Result:
         if len(self.outliers.rows) and not self._gross_outliers():
             found.append(f"{self._named_outliers()} fit worse than chance allows.")
         return found
+
+    def _missing(self) -> str:
+        assert self.shortcomings is not None
+        text = "; ".join(self.shortcomings.missing)
+        return text[:1].upper() + text[1:]
 
     def _far_above_noise(self) -> str:
         """Residuals that no noise explains."""

@@ -60,7 +60,7 @@ def command(
     ] = None,
     base: Annotated[
         bool,
-        typer.Option("--base/--no-base", help="With --model: is the base among the unknowns?"),
+        typer.Option("--base/--no-base", help="Is the base of a serial robot among the unknowns?"),
     ] = True,
     lens: LensOption = None,
     mount: MountOption = None,
@@ -98,7 +98,7 @@ def command(
 
     if out is not None:
         check_writable(out, force=force)
-    subject = with_priorities(_modelled(robot_named(robot), model, method), priorities)
+    subject = with_priorities(_modelled(robot_named(robot), model, method, base=base), priorities)
     way = method_from(method, plane=plane)
     if "pixels" in way.needs:
         way = method_from(method, lens=lens, mount=mount)
@@ -172,12 +172,15 @@ def _examined(
     return shown, excitation(robot, recorded, shown, known)
 
 
-def _modelled(robot: Machine, model: str | None, method: str) -> Machine:
-    """The robot in the model that is asked about."""
+def _modelled(robot: Machine, model: str | None, method: str, *, base: bool) -> Machine:
+    """The robot in the model that is asked about, its base unknown or not."""
+    from theodolite.calibration.analytic import with_base_known
     from theodolite.errors import InputError
     from theodolite.model.conventions import Convention
     from theodolite.model.conversion import convert
 
+    if not base:
+        robot = with_base_known(serial(robot, "its base is part of its loops"))
     if model is None:
         return robot
     robot = serial(robot, "completeness is a question about serial ones")
@@ -191,7 +194,8 @@ def _modelled(robot: Machine, model: str | None, method: str) -> Machine:
     allowed = [c.value for c in Convention if c is not Convention.PRODUCT]
     if model not in allowed:
         raise InputError(f"there is no model '{model}'", allowed=["own", *allowed])
-    return convert(robot, Convention(model))
+    converted = convert(robot, Convention(model))
+    return converted if base else with_base_known(converted)
 
 
 def _completeness(robot: Robot, method: str, *, base: bool) -> Completeness:

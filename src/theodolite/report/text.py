@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from theodolite.calibration.analytic import Measured
 from theodolite.calibration.completeness import Completeness
 from theodolite.calibration.excitation import Excitation
 from theodolite.calibration.result import Errors, Result
@@ -160,7 +161,11 @@ def show_identifiability(
 def show_completeness(console: Console, report: Completeness) -> None:
     """What a model can and cannot express."""
     count = f"4 x {report.revolute} + 2 x {report.prismatic} + 6 = {report.formula}"
-    seen = f"of which positions show {report.exist}" if report.exist != report.formula else ""
+    seen = ""
+    if report.exist != report.formula:
+        shown = "positions" if report.measured is Measured.POSITION else "poses"
+        known = "" if report.base else " where the base is known"
+        seen = f"of which {shown} show {report.exist}{known}"
     console.print(f"[bold]Parameters that exist[/bold]: {count} {seen}".rstrip())
     if report.complete and report.only_on_paper:
         console.print(
