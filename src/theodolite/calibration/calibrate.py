@@ -32,7 +32,7 @@ from theodolite.errors import InfeasibleError, InputError, UnreachableError
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.multipliers import MultiplierSolution, solve_with_multipliers
-from theodolite.estimation.outliers import find_outliers
+from theodolite.estimation.outliers import NO_OUTLIERS, find_outliers
 from theodolite.estimation.reduction import reduce
 from theodolite.estimation.solver import Change, Progress, Solution, examine, solve
 from theodolite.estimation.statistics import Statistics, statistics
@@ -213,7 +213,9 @@ class _Calibration:
             held_out=judged,
             residuals=errors,
             residual_rows=problem.error_rows(),
-            outliers=find_outliers(problem, solution, uncertainty),
+            outliers=NO_OUTLIERS
+            if self._exact(errors)
+            else find_outliers(problem, solution, uncertainty),
             lines=self.data.lines,
             noise_known=self.noise.known,
             cost=solution.reduction.cost,
@@ -232,6 +234,13 @@ class _Calibration:
                 **_normalising_length(problem, solution),
                 **_second_road(multipliers),
             },
+        )
+
+    def _exact(self, errors: Mapping[str, FloatArray]) -> bool:
+        """Is all that is left rounding?"""
+        units = {"position": self.robot.reach() or 1.0}
+        return all(
+            part.max(initial=0.0) < EXACT * units.get(name, 1.0) for name, part in errors.items()
         )
 
     def _nominal(self, problem: CalibrationProblem) -> tuple[dict[str, FloatArray], float]:

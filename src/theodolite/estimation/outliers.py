@@ -37,6 +37,9 @@ class Outliers:
     chances: FloatArray
 
 
+NO_OUTLIERS = Outliers(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
+
+
 def find_outliers(
     problem: Problem,
     solution: Solution,
@@ -76,7 +79,7 @@ def find_outliers(
         )
         chances.append(fdtrc(width, degrees - width, ratio)[checked])
     if not rows:
-        return Outliers(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
+        return NO_OUTLIERS
     row, size, chance = (np.concatenate(parts) for parts in (rows, sizes, chances))
     chance = np.minimum(chance * len(chance), 1.0)
     # One line for each row, by its worst observation.
