@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import theodolite as th
+from tests.calibration.mahalanobis import relative_scatter, squared_distance
 from tests.random_robots import central_differences
 from theodolite.calibration.coupling import coupling
 from theodolite.calibration.parallel import inverse_joints
@@ -135,13 +136,13 @@ def test_gough_stewart_has_42_parameters() -> None:
 
 @pytest.mark.parametrize(("name", "poses"), [("gough", 40), ("delta", 30), ("h4", 60)])
 def test_intervals_hold_and_methods_agree(name: str, poses: int) -> None:
-    """Identified from noisy poses by all three methods: 95 % coverage, and the same robot."""
+    """Identified from noisy poses by all three methods: right covariances, and the same robot."""
     robot = th.robots.load(name)
     known = th.identifiable(robot, th.Implicit())
     methods = [th.Implicit(), th.Inverse(), th.Frame()]
-    inside = dict.fromkeys((m.name for m in methods), 0)
-    total = 0
-    for seed in range(25):
+    squares = {m.name: 0.0 for m in methods}
+    runs = 8
+    for seed in range(runs):
         rng = np.random.default_rng(seed)
         true = th.perturb(robot, SMALL, rng, only=known.identifiable)
         truth = dict(zip((p.name for p in true.parameters), true.values, strict=True))
@@ -152,15 +153,14 @@ def test_intervals_hold_and_methods_agree(name: str, poses: int) -> None:
             solution = solve(problem)
             assert solution.status.good
             chosen = solution.identifiability
-            widths = statistics(solution, noise_known=True).half_widths()
+            covariance = statistics(solution, noise_known=True).covariance
             nominal = np.array([p.value for p in problem.parameters])
             error = np.array([truth[p.name] for p in problem.parameters]) - nominal
             # What the chosen parameters stand for, whichever were chosen.
             wanted = error[chosen.base] + chosen.relations @ error[chosen.regrouped]
-            hits = np.abs((solution.values - nominal)[chosen.base] - wanted) <= widths
-            inside[method.name] += sum(hits) / len(hits)
+            off = (solution.values - nominal)[chosen.base] - wanted
+            squares[method.name] += squared_distance(off, covariance) / chosen.rank / runs
             found[method.name] = problem.calibrated(solution.values)
-        total += 1
         fresh = true.random_motors(30, rng)
         places = {key: one.poses(fresh)[1] for key, one in found.items()}
         # Implicit and inverse weigh the same information: they agree far within their errors.
@@ -168,8 +168,8 @@ def test_intervals_hold_and_methods_agree(name: str, poses: int) -> None:
         apart = np.linalg.norm(places["implicit"] - places["inverse"], axis=1).mean()
         assert apart < 0.1 * off
         assert np.linalg.norm(places["implicit"] - places["frame"], axis=1).mean() < 3 * off
-    for part in inside.values():
-        assert 0.92 < part / total < 0.98
+    for mean in squares.values():
+        assert mean == pytest.approx(1.0, abs=4 * relative_scatter(known.rank, runs))
 
 
 def test_identification_from_the_a_priori_values_is_exact() -> None:
