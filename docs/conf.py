@@ -12,6 +12,8 @@ project = "Theodolite"
 author = "The Theodolite authors"
 version = release = theodolite.__version__
 language = "en"
+# Two dashes are an option, not a long dash.
+smartquotes = False
 
 extensions = [
     "myst_parser",
@@ -22,7 +24,6 @@ extensions = [
     "verbs",
 ]
 exclude_patterns = ["**/_run"]
-suppress_warnings: list[str] = []
 
 # Every link and every name must lead somewhere.
 nitpicky = True
@@ -33,9 +34,19 @@ myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
+# Types that the page on Python explains, by their names instead of what they stand for.
+autodoc_type_aliases = {
+    name: name
+    for name in (
+        "ArrayLike", "DataLike", "FloatArray", "IntArray", "Machine", "MethodLike", "Random",
+        "RobotLike",
+    )
+}  # fmt: skip
 python_use_unqualified_type_names = True
 python_display_short_literal_types = True
 add_module_names = False
+# Every method in every sidebar would make it useless, and the build slow.
+toc_object_entries = False
 
 html_theme = "furo"
 html_title = "Theodolite"

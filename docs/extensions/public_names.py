@@ -12,6 +12,7 @@ from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.util.inspect import TypeAliasForwardRef
 
 from theodolite import api
 
@@ -34,6 +35,23 @@ def find_public(
     return None if node.get("refexplicit") or node["reftype"] == "obj" else content
 
 
+def plain_defaults(
+    app: Sphinx,
+    what: str,
+    name: str,
+    subject: object,
+    options: object,
+    signature: str | None,
+    returned: str | None,
+) -> tuple[str | None, str | None]:
+    """Defaults that a dataclass makes anew are no Python that could be shown with its types."""
+    found = None if signature is None else signature.replace("<factory>", "...")
+    return found, returned
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
+    # Within other types Sphinx shows an alias by its repr.
+    TypeAliasForwardRef.__repr__ = lambda alias: alias.name
     app.connect("missing-reference", find_public)
+    app.connect("autodoc-process-signature", plain_defaults)
     return {"parallel_read_safe": True}

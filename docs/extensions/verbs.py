@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -141,9 +142,13 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema, or the one in `common.json` that it refers to."""
     if "$ref" not in schema:
         return schema
-    common = json.loads((SCHEMAS / "common.json").read_text(encoding="utf-8"))
-    found = common["$defs"][schema["$ref"].rpartition("/")[2]]
+    found = _common()["$defs"][schema["$ref"].rpartition("/")[2]]
     return resolved(found)
+
+
+@cache
+def _common() -> dict[str, Any]:
+    return json.loads((SCHEMAS / "common.json").read_text(encoding="utf-8"))
 
 
 def _kind(schema: dict[str, Any]) -> str:

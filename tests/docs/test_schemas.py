@@ -131,7 +131,7 @@ RUNS = [
     ("validate", "puma560 {in}/position.csv --nominal puma560", 1),
     ("validate", "delta {in}/poses.csv -m inverse", 0),
     ("validate", "fourbar {in}/frame.csv", 0),
-    ("reproduce", "gecaro", 0),
+    ("reproduce", "meggiolaro", 0),
     ("dynamics identifiable", "puma560 --friction", 0),
     ("dynamics identifiable", "palletizer --no-rotors", 0),
     ("dynamics excite", "scara --out {out}.csv --starts 1 --harmonics 2 --duration 5", 0),
