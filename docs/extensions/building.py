@@ -68,7 +68,8 @@ def build(folder: Path) -> int:
     from sphinx.cmd.build import build_main
 
     doctrees = folder.parent / "doctrees"
-    options = ["-W", "--keep-going", "-n", "-q", "-d", str(doctrees), "-b", "html"]
+    # Everything is read anew: tutorials depend on the program, not on their text alone.
+    options = ["-E", "-W", "--keep-going", "-n", "-q", "-d", str(doctrees), "-b", "html"]
     code = build_main([*options, str(DOCS), str(folder)])
     if code:
         return code

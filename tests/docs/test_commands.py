@@ -94,6 +94,20 @@ def _options(verb: Any) -> set[str]:
     return found | {"--help"}
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_files_that_are_named_exist(name: str) -> None:
+    """Modules and tests that a page names, and the links of README, which is not on the site."""
+    text = PAGES[name].read_text(encoding="utf-8")
+    named = re.findall(r"`((?:[a-z_]+/)+\w+\.py)`", text)
+    places = (PROJECT, PROJECT / "src" / "theodolite")
+    missing = [file for file in named if not any((place / file).is_file() for place in places)]
+    if name == "README.md":
+        links = re.findall(r"\]\(([^)#]+)", text)
+        assert links
+        missing += [link for link in links if not (PROJECT / link).is_file()]
+    assert not missing
+
+
 def test_papers_are_cited_in_full() -> None:
     """What code and pages cite as [Name 1999] stands in the list of literature."""
     listed = (PROJECT / "docs" / "reference" / "literature.md").read_text(encoding="utf-8")

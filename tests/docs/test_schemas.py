@@ -79,7 +79,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write("touches.csv", "scara", "position-link", 12, position=5e-5)
     write("point.csv", "puma560", "point-sensor", 40, position=5e-5)
     write("poses.csv", "delta", "implicit", 25, position=1e-4, orientation=2e-4)
-    write("pixels.csv", "h4", "camera", 8, pixel=0.1)
+    write("pixels.csv", "h4", "camera", 6, pixel=0.1)
     lines = (folder / "position.csv").read_text().splitlines()
     # Nothing but the first joint moves.
     alike = np.tile(np.linspace(0.1, 0.6, 6), (20, 1))
@@ -135,7 +135,11 @@ RUNS = [
     ("dynamics identifiable", "puma560 --friction", 0),
     ("dynamics identifiable", "palletizer --no-rotors", 0),
     ("dynamics excite", "scara --out {out}.csv --starts 1 --harmonics 2 --duration 5", 0),
-    ("dynamics excite", "scara --out {out}.csv --starts 1 --harmonics 2 --floor -2000", 0),
+    (
+        "dynamics excite",
+        "scara --out {out}.csv --starts 1 --harmonics 2 --duration 5 --floor -2000",
+        0,
+    ),
     ("dynamics identify", "puma560 {in}/without.npz --check {in}/other.npz --out {out}.json", 0),
     ("dynamics identify", "puma560 {in}/without.npz --estimator consistent", 0),
     ("dynamics identify", "puma560 {in}/without.npz --estimator essential --good 0.1", None),
