@@ -1,5 +1,6 @@
 # make demo: a whole calibration of a built-in robot, offline.
 # make test: everything CI runs.
+# make docs: the documentation site, with its tutorials run, in build/docs.
 # make bench: speed against named peers, in an environment of its own.
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ DYNAMICS := .venv-bench-dynamics
 PIP = PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
       $(PYTHON) -m pip --python $(VENV)/bin/python install --quiet
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/theodolite demo --out demo --force
@@ -23,6 +24,9 @@ lint: $(VENV)/.tested
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+
+docs: $(VENV)/.tested
+	$(VENV)/bin/python docs/extensions/building.py build/docs
 
 bench: $(BENCH)/.installed $(DYNAMICS)/.installed
 	$(BENCH)/bin/python bench/calibration.py
@@ -57,4 +61,4 @@ $(DYNAMICS)/.installed: pyproject.toml constraints.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(DYNAMICS) demo
+	rm -rf $(VENV) $(BENCH) $(DYNAMICS) demo build docs/tutorials/_run

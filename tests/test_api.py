@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -408,24 +407,3 @@ def test_type_checkers_see_right_and_wrong(tmp_path: Path) -> None:
     assert not [line for line in errors if "wrong.py" not in line]
     for number in range(2, len(lines) + 1):
         assert any(line.startswith(f"wrong.py:{number}:") for line in errors), lines[number - 1]
-
-
-def test_the_page_on_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("matplotlib")
-    page = (Path(__file__).parents[1] / "docs" / "python.md").read_text()
-    blocks = page.split("```python\n")[1:]
-    assert len(blocks) == 10
-    monkeypatch.chdir(tmp_path)
-    found: dict[str, Any] = {}
-    exec("\n".join(block.split("```")[0] for block in blocks), found)
-    assert found["known"].rank == 27
-    assert found["result"].good
-    assert found["check"].better
-    assert found["check"].errors["position"].rms < 1e-4
-    assert repr(found["robot"]) in page
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "mine.toml",
-        "tracker.csv",
-        "calibrated.toml",
-        "result.json",
-    }

@@ -3,7 +3,8 @@
 A tip method states a residual in metres that depends on where the tip is, on unknowns of its own
 (such as the centre of a ball bar) and on columns of its own, with its derivatives by tip and
 unknowns. The derivatives by the robot's parameters, the weights, what is identifiable, outliers and
-held-out data are the same code as for built-in methods. How to write one: docs/own-method.md.
+held-out data are the same code as for built-in methods. How to write one:
+docs/how-to/own-method.md.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ OVERFITTED = 2.0
 class Accuracy:
     """Errors relative to the torque up to which a prediction is good, and is usable.
 
-    The recordings of real arms in docs/dynamics.md are predicted to 2 to 5 %; at 15 % a controller
-    that uses the model still gets 85 % of the torque from it.
+    The recordings of real arms in docs/explanation/dynamics.md are predicted to 2 to 5 %; at 15 % a
+    controller that uses the model still gets 85 % of the torque from it.
     """
 
     good: float = 0.06

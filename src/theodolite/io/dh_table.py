@@ -1,4 +1,7 @@
-"""Robots from a table of DH or KK parameters, one row per joint. Columns: docs/robot-file.md."""
+"""Robots from a table of DH or KK parameters, one row per joint.
+
+Columns: docs/reference/robot-file.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mechanisms in robot files: joints, bodies and closures. Format: docs/closed-loops.md."""
+"""Mechanisms in robot files: joints, bodies, closures. Format: docs/reference/mechanism-file.md."""
 
 from __future__ import annotations
 

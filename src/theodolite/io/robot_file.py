@@ -1,4 +1,4 @@
-"""The robot file: TOML, readable and writable by hand. Format: docs/robot-file.md."""
+"""The robot file: TOML, readable and writable by hand. Format: docs/reference/robot-file.md."""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ a body nothing moves, so the screw of each element is constant in the body's fra
 
 the derivative of the tip with respect to all parameters is one product, ``J = X S``, where
 ``S`` holds the screws and does not depend on the sample. Twists are ordered translation,
-rotation, and are expressed in the world frame at the tip. Derivation: docs/kinematics.md.
+rotation, and are expressed in the world frame at the tip. Derivation:
+docs/explanation/kinematics.md.
 
 Inside this file the sample axis comes last, so that NumPy runs along contiguous memory and
 ``(p, rows n)`` is in memory what LAPACK calls a matrix of ``rows n`` by ``p``. What leaves the

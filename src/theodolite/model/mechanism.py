@@ -38,7 +38,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Mechanism(Linkage):
-    """A tree of bodies with closures. Values are SI; format: docs/closed-loops.md.
+    """A tree of bodies with closures. Values are SI; format: docs/reference/mechanism-file.md.
 
     Configurations, called ``motors`` as everywhere, have a column for each measured joint. Further
     columns, if there are any, say about where the passive joints are: the assembly branch.

@@ -33,7 +33,7 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class Robot(Conveniences):
-    """A serial robot of any number of joints. Values are SI; see docs/robot-file.md."""
+    """A serial robot of any number of joints. Values are SI; see docs/reference/robot-file.md."""
 
     name: str
     frames: tuple[Row, ...]
