@@ -15,6 +15,8 @@ import pages
 import theodolite as th
 from commands import PROJECT
 
+#: On one worker: the site is built once.
+pytestmark = pytest.mark.xdist_group("site")
 TUTORIALS = sorted((PROJECT / "docs" / "tutorials").glob("*.md"))
 
 

@@ -1,7 +1,7 @@
 """Configurations within limits, and configurations that satisfy a constraint.
 
 One damped Newton iteration over all samples at once serves the points of the link and plane
-methods, and the structure of their identifiability (docs/explanation/architecture.md).
+methods, and the structure of their identifiability (docs/architecture.md).
 """
 
 from __future__ import annotations

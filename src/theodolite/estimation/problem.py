@@ -85,7 +85,7 @@ class Problem(Protocol):
 
         Where the residual vanishes for a machine of no size, as link and plane residuals do, the
         Jacobian is taken at the nearest configurations that satisfy the constraint: the derivative
-        of the residual without its noise. See docs/explanation/architecture.md.
+        of the residual without its noise. See docs/architecture.md.
         """
         ...
 

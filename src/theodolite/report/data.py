@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from theodolite.calibration.completeness import Completeness
@@ -116,6 +117,7 @@ def result_data(result: Result) -> dict[str, Any]:
             )
         ],
         "choices": choices_data(result),
+        "shortcomings": None if result.shortcomings is None else asdict(result.shortcomings),
         "method": result.method,
         "iterations": result.iterations,
         "rows": result.rows,
