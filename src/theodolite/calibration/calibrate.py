@@ -215,9 +215,10 @@ class _Calibration:
             residual_rows=problem.error_rows(),
             outliers=NO_OUTLIERS
             if self._exact(errors)
-            else find_outliers(problem, solution, uncertainty),
+            else find_outliers(problem, solution, uncertainty, robust=not self.loss.is_squared),
             lines=self.data.lines,
             noise_known=self.noise.known,
+            robust=not self.loss.is_squared,
             cost=solution.reduction.cost,
             cost_of_all=solution.cost_of_all,
             cost_of_nominal=cost_of_nominal,

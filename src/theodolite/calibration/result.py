@@ -157,6 +157,8 @@ class Result:
     #: Where each row stands in its file.
     lines: IntArray | None
     noise_known: bool
+    #: Was a loss used that bears outliers?
+    robust: bool
     #: Sum of whitened squares after the fit, with all parameters free, and with nominal links.
     cost: float
     cost_of_all: float | None
@@ -255,7 +257,7 @@ class Result:
                 "tolerances."
             )
         if len(self.outliers.rows) and not self._gross_outliers():
-            found.append(f"{self._named_outliers()} fit worse than chance allows.")
+            found.append(self._mild_outliers())
         return found
 
     def _missing(self) -> str:
@@ -281,11 +283,20 @@ class Result:
             )
         return ""
 
+    def _mild_outliers(self) -> str:
+        one = len(self.outliers.rows) == 1
+        if self.robust:
+            end = "was weighed down as an outlier" if one else "were weighed down as outliers"
+        else:
+            end = f"{'fits' if one else 'fit'} worse than chance allows"
+        return f"{self._named_outliers()} {end}."
+
     def _gross_outliers(self) -> str:
-        if self.outliers.sizes.max(initial=0.0) < GROSS:
+        if self.robust or self.outliers.sizes.max(initial=0.0) < GROSS:
             return ""
+        verb = "does" if len(self.outliers.rows) == 1 else "do"
         return (
-            f"{self._named_outliers()} do not fit the rest (leave-one-out test, "
+            f"{self._named_outliers()} {verb} not fit the rest (leave-one-out test, "
             f"{100 * FALSE_ALARMS:.0f} % false alarms). Check them, leave them out, or use a "
             "robust loss: huber or cauchy."
         )
@@ -307,7 +318,8 @@ class Result:
 
     def _not_what_all_reach(self) -> str:
         """Base parameters alone reach less than all would: the relations are not exact."""
-        if self.cost_of_all is None or self.statistics.degrees_of_freedom < 1:
+        # Robust costs have scales of their own and cannot be compared.
+        if self.robust or self.cost_of_all is None or self.statistics.degrees_of_freedom < 1:
             return ""
         noise = 1.0 if self.noise_known else self.cost_of_all / self.statistics.degrees_of_freedom
         if self.cost - self.cost_of_all <= BEYOND_ALL * noise * self.rank or self.cost <= 0:
@@ -317,7 +329,7 @@ class Result:
             return ""
         return (
             f"With the base parameters alone the residuals stay {ratio:.2g} times as large as with "
-            "all parameters changed: identify with change=all."
+            "all parameters changed: let all of them change."
         )
 
     def _implausible(self) -> list[str]:

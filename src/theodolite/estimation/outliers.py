@@ -11,12 +11,14 @@ squares and d its degrees of freedom [Cook & Weisberg 1982, 2.2].
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
-from theodolite.estimation.problem import Problem
+from theodolite.estimation.problem import Block, Problem
 from theodolite.estimation.solver import Solution
 from theodolite.estimation.statistics import Statistics, estimate_factor
 
@@ -24,6 +26,10 @@ from theodolite.estimation.statistics import Statistics, estimate_factor
 FALSE_ALARMS = 0.01
 #: Leverage this close to one: nothing else checks the observation.
 ALONE = 1e-6
+#: So many are looked for; where there are more, these show enough.
+MOST_NAMED = 20
+#: Of the sum of squares: what is left of it is at least its rounding.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,46 +51,126 @@ def find_outliers(
     solution: Solution,
     statistics: Statistics,
     *,
+    robust: bool = False,
     false_alarms: float = FALSE_ALARMS,
 ) -> Outliers:
-    """Observations that a leave-one-out test rejects, at a rate of false alarms for all of them."""
+    """Observations that a leave-one-out test rejects, at a rate of false alarms for all of them.
+
+    The worst is taken out of the fit and the rest tested again, so that two outliers neither hide
+    each other nor make others look wrong. A ``robust`` fit is not moved by them: one test does.
+    """
     from scipy.special import fdtrc
 
-    degrees = statistics.degrees_of_freedom
-    factor = estimate_factor(solution, statistics)
-    rows, sizes, chances = [], [], []
-    squares = solution.reduction.squares
-    for block in problem.blocks(solution.values):
-        if block.rows is None:
-            continue
-        width = block.width
-        if degrees <= width:
+    fit = _Fit(problem, solution, statistics)
+    rejected: dict[tuple[int, int], float] = {}
+    for _ in range(1 if robust else MOST_NAMED):
+        left = fit.left_out(rejected)
+        if not len(left.rows):
             break
-        r = block.residual.reshape(width, -1).T
-        G = (
-            (block.jacobian[:, solution.changed] @ factor)
-            .reshape(width, len(r), -1)
-            .transpose(1, 0, 2)
-        )
-        rest = np.eye(width) - G @ G.transpose(0, 2, 1)
-        checked = np.linalg.eigvalsh(rest)[:, 0] > ALONE
-        rest[~checked] = np.eye(width)
-        without = np.linalg.solve(rest, r[:, :, None])[:, :, 0]
-        part = np.einsum("ni,ni->n", r, without)
-        variance = np.maximum(squares - part, 1e-12 * squares) / (degrees - width)
-        ratio = part / width / np.where(variance > 0, variance, np.inf)
-        rows.append(block.rows[checked])
-        sizes.append(
-            np.sqrt(np.mean(without**2, axis=1) / np.where(variance > 0, variance, np.inf))[checked]
-        )
-        chances.append(fdtrc(width, degrees - width, ratio)[checked])
-    if not rows:
-        return NO_OUTLIERS
-    row, size, chance = (np.concatenate(parts) for parts in (rows, sizes, chances))
-    chance = np.minimum(chance * len(chance), 1.0)
-    # One line for each row, by its worst observation.
-    order = np.argsort(chance, kind="stable")
-    order = order[chance[order] < false_alarms]
-    _, first = np.unique(row[order], return_index=True)
-    order = order[np.sort(first)]
-    return Outliers(row[order], size[order], chance[order])
+        degrees = np.maximum(fit.degrees - left.widths, 1)
+        rest = fit.without(left.parts) / degrees
+        variance = statistics.sigma**2 if robust else rest
+        ratio = left.parts / left.widths / np.where(variance > 0.0, variance, np.inf)
+        chances = np.minimum(fdtrc(left.widths, degrees, ratio) * len(ratio), 1.0)
+        suspicious = np.flatnonzero(chances < false_alarms)
+        if not len(suspicious):
+            break
+        if robust:
+            rejected = {left.places[i]: float(chances[i]) for i in suspicious}
+        else:
+            worst = int(np.argmax(ratio))
+            rejected[left.places[worst]] = float(chances[worst])
+            fit.take_out(left, worst)
+    return fit.described(rejected, statistics.sigma if robust else None)
+
+
+class _LeftOut(NamedTuple):
+    """What each observation would be in a fit without it."""
+
+    #: Its block, and its number there.
+    places: list[tuple[int, int]]
+    rows: IntArray
+    #: Components.
+    widths: IntArray
+    #: By how much the sum of squares falls without it.
+    parts: FloatArray
+
+
+class _Fit:
+    """A linear fit out of which observations are taken.
+
+    In coordinates in which the parameters are uncorrelated with variance one, leverages are G G'.
+    Without an observation (G_s, r_s) the estimate moves by M^-1 G_s' r_s, M = I - G_s' G_s, and the
+    covariance becomes M^-1.
+    """
+
+    def __init__(self, problem: Problem, solution: Solution, statistics: Statistics) -> None:
+        self.problem, self.solution = problem, solution
+        self.squares: float = solution.reduction.squares
+        # What is left without what holds all the error is rounding, not less than nothing.
+        self._rounding = ROUNDING * self.squares
+        self.degrees: int = statistics.degrees_of_freedom
+        self._factor = estimate_factor(solution, statistics)
+        self._moved = np.zeros(len(self._factor))
+
+    def _blocks(self) -> Iterator[tuple[int, Block, FloatArray, FloatArray]]:
+        """Number, block, residuals (n, w) and G (n, w, p) of what comes from rows."""
+        for number, block in enumerate(self.problem.blocks(self.solution.values)):
+            if block.rows is None:
+                continue
+            jacobian = block.jacobian[:, self.solution.changed]
+            r = (block.residual + jacobian @ self._moved).reshape(block.width, -1).T
+            G = (jacobian @ self._factor).reshape(block.width, len(r), -1).transpose(1, 0, 2)
+            yield number, block, r, G
+
+    def left_out(self, rejected: Container[tuple[int, int]]) -> _LeftOut:
+        places: list[tuple[int, int]] = []
+        found: list[tuple[IntArray, IntArray, FloatArray]] = []
+        for number, block, r, G in self._blocks():
+            if block.rows is None or self.degrees <= block.width:
+                continue
+            rest = np.eye(block.width) - G @ G.transpose(0, 2, 1)
+            checked = np.linalg.eigvalsh(rest)[:, 0] > ALONE
+            checked &= [(number, place) not in rejected for place in range(len(r))]
+            without = np.linalg.solve(rest[checked], r[checked][:, :, None])[:, :, 0]
+            places += [(number, int(place)) for place in np.flatnonzero(checked)]
+            widths = np.full(len(without), block.width)
+            parts = np.einsum("ni,ni->n", r[checked], without)
+            found.append((block.rows[checked], widths, parts))
+        if not found:
+            none = np.empty(0, dtype=np.intp)
+            return _LeftOut(places, none, none, np.empty(0))
+        return _LeftOut(places, *(np.concatenate(part) for part in zip(*found, strict=True)))
+
+    def without(self, parts: FloatArray) -> FloatArray:
+        """The sum of squares without some of its parts."""
+        return np.maximum(self.squares - parts, self._rounding)
+
+    def take_out(self, left: _LeftOut, index: int) -> None:
+        wanted, place = left.places[index]
+        for number, _, r, G in self._blocks():
+            if number == wanted:
+                root = np.linalg.cholesky(np.linalg.inv(np.eye(G.shape[2]) - G[place].T @ G[place]))
+                self._moved = self._moved + self._factor @ root @ root.T @ G[place].T @ r[place]
+                self._factor = self._factor @ root
+                break
+        self.squares = float(self.without(left.parts[index]))
+        self.degrees -= int(left.widths[index])
+
+    def described(self, rejected: dict[tuple[int, int], float], sigma: float | None) -> Outliers:
+        """The rejected observations, one line for each row, the worst first."""
+        if not rejected:
+            return NO_OUTLIERS
+        if sigma is None:
+            sigma = float(np.sqrt(self.squares / max(self.degrees, 1)))
+        worst: dict[int, tuple[float, float]] = {}
+        for number, block, r, _ in self._blocks():
+            assert block.rows is not None
+            for (other, place), chance in rejected.items():
+                if other == number:
+                    size = float(np.sqrt(np.mean(r[place] ** 2))) / sigma
+                    row = int(block.rows[place])
+                    worst[row] = max(worst.get(row, (0.0, 0.0)), (size, chance))
+        order = sorted(worst, key=lambda row: -worst[row][0])
+        sizes, chances = np.array([worst[row] for row in order]).T
+        return Outliers(np.array(order, dtype=np.intp), sizes, chances)
