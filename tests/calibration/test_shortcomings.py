@@ -1,4 +1,4 @@
-"""A model that lacks something says so, and says what it costs."""
+"""A model that lacks something, or holds on to something, says so and says what it costs."""
 
 from __future__ import annotations
 
@@ -48,3 +48,13 @@ def test_a_complete_model_is_not_tried_again() -> None:
     robot, rng = th.robots.puma560(), np.random.default_rng(1)
     data = th.simulate(robot, th.Position(), points=60, rng=rng, noise=NOISE)
     assert th.identify(robot, data, th.Position()).shortcomings is None
+
+
+def test_a_tolerance_that_the_data_contradict_is_a_doubt() -> None:
+    robot, rng = th.robots.puma560(), np.random.default_rng(0)
+    true = th.perturb(robot, th.ParameterErrors(2e-3, 4e-3), rng)
+    data = th.simulate(true, th.Position(), points=80, rng=rng, noise=NOISE)
+    assert th.identify(robot, data, th.Position()).good
+    tight = robot.with_tolerances({"alpha4": np.radians(0.001)})
+    result = th.identify(tight, data, th.Position())
+    assert any("more than 5 tolerances off: alpha4 (" in doubt for doubt in result.doubts())

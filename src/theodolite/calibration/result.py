@@ -30,6 +30,8 @@ ABOVE_ANY_NOISE = 2e-3
 #: An outlier of this many standard deviations is a wrong measurement; smaller ones may come from
 #: errors that the model lacks. And how many are named.
 GROSS = 10.0
+#: A parameter this many tolerances from nominal contradicts its tolerance.
+BEYOND_TOLERANCE = 5.0
 NAMED = 8
 #: Level of the test whether the nominal robot shows any error at all.
 ACCURATE = 0.05
@@ -230,6 +232,8 @@ class Result:
                 f"{', '.join(changed)} changed more than any error of a real robot: the data may "
                 "be of another robot, or the plane or the sets not what they should be."
             )
+        else:
+            yield self._beyond_tolerance()
         yield self._far_above_noise()
         yield self._gross_outliers()
         yield self._not_what_all_reach()
@@ -330,6 +334,24 @@ class Result:
         return (
             f"With the base parameters alone the residuals stay {ratio:.2g} times as large as with "
             "all parameters changed: let all of them change."
+        )
+
+    def _beyond_tolerance(self) -> str:
+        """Links, and whatever has a tolerance of the user's, that the data want far outside it."""
+        checked = {p.name for p in self.nominal.parameters if p.group is Group.ARM}
+        checked |= set(self.nominal.tolerances)
+        sizes = {
+            estimate.symbol: abs(estimate.identified - estimate.nominal) / estimate.tolerance
+            for estimate in self.estimates
+            if estimate.name in checked and estimate.stderr is not None
+        }
+        far = {name: size for name, size in sizes.items() if size > BEYOND_TOLERANCE}
+        if not far:
+            return ""
+        named = ", ".join(f"{name} ({size:.0f})" for name, size in far.items())
+        return (
+            f"The data want these more than {BEYOND_TOLERANCE:.0f} tolerances off: {named}. Widen "
+            "their tolerances, or check the data."
         )
 
     def _implausible(self) -> list[str]:
