@@ -46,6 +46,8 @@ BALANCING = 5
 BALANCED = 0.02
 #: Errors below this, in radians and parts of the reach, are rounding.
 EXACT = 1e-10
+#: Of the size of a picture in pixels: what is small of it is rounding.
+PICTURE = 1e3
 #: Of a base parameter's tolerance: what it takes over from another one is worth mentioning.
 NOTICEABLE = 1e-3
 #: The models between which gains are chosen.
@@ -239,7 +241,7 @@ class _Calibration:
 
     def _exact(self, errors: Mapping[str, FloatArray]) -> bool:
         """Is all that is left rounding?"""
-        units = {"position": self.robot.reach() or 1.0}
+        units = {"position": self.robot.reach() or 1.0, "pixel": PICTURE}
         return all(
             part.max(initial=0.0) < EXACT * units.get(name, 1.0) for name, part in errors.items()
         )
