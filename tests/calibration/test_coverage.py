@@ -16,6 +16,8 @@ import pytest
 import theodolite as th
 from tests.calibration.sizes import grown
 from theodolite.calibration.catalogue import METHODS, method_named
+from theodolite.estimation.identifiability import Identifiability
+from theodolite.estimation.solver import Change, solve
 
 TARGETS = (("a", (0.05, 0.02, 0.10)), ("b", (-0.05, 0.04, 0.10)), ("c", (0.0, -0.06, 0.12)))
 #: Parts of the reach for lengths; radians; pixels.
@@ -43,28 +45,34 @@ def robot_for(name: str, targets: int, size: float) -> th.Robot:
     robot = th.robots.puma560()
     if targets > 1 and name == "position":
         robot = robot.with_targets([th.Target(*target) for target in TARGETS[:targets]])
+        # On a flange a reflector's place is known to a millimetre or so.
+        near = {f"{name}{axis}": 1e-3 * size for name, _ in TARGETS for axis in "xyz"}
+        robot = robot.with_tolerances(near)
     return grown(robot, size)
 
 
 def drawn(
-    robot: th.Robot, tolerances: dict[str, float], rng: np.random.Generator, *, prior: bool
+    robot: th.Robot, known: Identifiability, rng: np.random.Generator, *, prior: bool
 ) -> th.Robot:
-    """A robot whose base parameters are off as their tolerances say, or by less.
+    """A robot whose base parameters are off as the prior says, or by something else.
 
-    Only base parameters are off, so that what they stand for is what they are.
+    Only base parameters are off, each by what all errors that it stands for add up to: relations
+    are exact for small errors alone, and tolerances of base and tool are not small.
     """
-    values = robot.values.copy()
-    for index, parameter in enumerate(robot.parameters):
-        if parameter.name in tolerances:
-            error = rng.standard_normal() if prior else rng.uniform(-0.2, 0.2)
-            values[index] += error * tolerances[parameter.name]
-    return robot.with_values(values)
-
-
-def base_tolerances(robot: th.Robot, method: th.Method) -> dict[str, float]:
-    """Tolerances of the base parameters."""
-    base = set(th.identifiable(robot, method).identifiable)
-    return {p.name: p.tolerance for p in robot.parameters if p.name in base}
+    tolerances = np.array([parameter.tolerance for parameter in known.parameters])
+    errors = tolerances * rng.standard_normal(len(tolerances))
+    sums = errors[known.base] + known.relations @ errors[known.regrouped]
+    if not prior:
+        sums = 0.2 * tolerances[known.base] * rng.uniform(-1.0, 1.0, known.rank)
+    names = {parameter.name for parameter in robot.parameters}
+    off = {known.parameters[index].name: e for index, e in zip(known.base, sums, strict=True)}
+    return robot.with_values(
+        {
+            p.name: p.value + off[p.name]
+            for p in robot.parameters
+            if p.name in off and p.name in names
+        }
+    )
 
 
 def hits(
@@ -72,11 +80,11 @@ def hits(
 ) -> Iterator[bool]:
     """For every base parameter of every run: is the truth within the interval?"""
     robot, method = robot_for(name, targets, size), method_named(name)
-    base = base_tolerances(robot, method)
-    truth_names = {parameter.name for parameter in robot.parameters}
+    nominal = th.identifiable(robot, method)
+    own = {parameter.name for parameter in robot.parameters}
     for seed in range(runs):
         rng = np.random.default_rng([seed, targets, int(prior)])
-        true = drawn(robot, base, rng, prior=prior)
+        true = drawn(robot, nominal, rng, prior=prior)
         noise = noise_of(kind, robot.reach())
         data = th.simulate(
             true,
@@ -89,14 +97,32 @@ def hits(
         result = th.identify(
             robot, data, method, noise=noise, gains=False, hold_out=0.0, start="nominal"
         )
-        own = [n for n in result.identifiability.identifiable if n in truth_names]
-        if set(own) != set(base):
-            continue  # others were chosen to stand for the rest: the truth has other values there
-        truth = dict(zip((p.name for p in robot.parameters), true.values, strict=True))
+        known = result.identifiability
+        truth = stood_for(robot, true, method, known, nominal, rng)
         for estimate in result.estimates:
-            if estimate.name in base and estimate.name in truth and estimate.interval is not None:
-                error = abs(estimate.identified - truth[estimate.name])
-                yield bool(error <= estimate.interval)
+            if estimate.name in own and estimate.interval is not None:
+                yield bool(abs(estimate.identified - truth[estimate.name]) <= estimate.interval)
+
+
+def stood_for(
+    robot: th.Robot,
+    true: th.Robot,
+    method: th.Method,
+    known: Identifiability,
+    nominal: Identifiability,
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """The values of the chosen base parameters that make the robot the true one.
+
+    Where others were chosen than those that are off, they are fitted to exact measurements.
+    """
+    if set(known.base) == set(nominal.base):
+        return dict(zip((p.name for p in true.parameters), true.values, strict=True))
+    exact = method.observe(true, POINTS.get(method.name, 40), rng, per_set=3)
+    problem = method.problem(robot, exact, noise=noise_of("sensor", 1e-6 * robot.reach()))
+    fitted = solve(problem, free=known.base, change=Change.ALL, noise_known=True)
+    assert problem.errors(fitted.values)["position"].max() < 1e-9 * robot.reach()
+    return {p.name: value for p, value in zip(problem.parameters, fitted.values, strict=True)}
 
 
 CELLS = [
@@ -119,8 +145,7 @@ def test_intervals_hold_for_every_method(name: str) -> None:
 def test_targets_of_one_configuration_share_its_joint_error(kind: str) -> None:
     """Three reflectors on a flange move together when a joint is misread."""
     found = list(hits("position", targets=3, kind=kind, size=1.0, runs=25, prior=True))
-    # What stands for several targets may be off by more than it is here: its interval is wider.
-    assert 0.92 <= np.mean(found) <= 0.99, f"{np.mean(found):.3f} of {len(found)}"
+    assert 0.93 <= np.mean(found) <= 0.97, f"{np.mean(found):.3f} of {len(found)}"
 
 
 def test_intervals_hold_for_errors_that_no_tolerance_foresaw() -> None:

@@ -230,8 +230,16 @@ class Robot(Conveniences):
         return float(sum(lengths) + sum(nominal) + sum(points) + sum(strokes))
 
     def priority(self, parameter: Parameter) -> int:
-        """The user's priority for a parameter, or the default one."""
-        return self.priorities.get(parameter.name, parameter.default_priority())
+        """The user's priority for a parameter, or the default one.
+
+        Where there are targets, their coordinates say where the tool is, and its frame comes last.
+        """
+        frame_of_tool = parameter.group is Group.TOOL and not self._is_target(parameter)
+        default = 1 if self.targets and frame_of_tool else parameter.default_priority()
+        return self.priorities.get(parameter.name, default)
+
+    def _is_target(self, parameter: Parameter) -> bool:
+        return parameter.frame >= len(self.frames) + self.first_number
 
     def with_values(self, values: FloatArray | Mapping[str, float]) -> Robot:
         """The same robot with other parameter values, all of them or some by name."""
