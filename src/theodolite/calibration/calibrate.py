@@ -222,7 +222,8 @@ class _Calibration:
             noise_known=self.noise.known,
             robust=not self.loss.is_squared,
             cost=solution.reduction.cost,
-            cost_of_all=solution.cost_of_all,
+            # Costs of exact data are rounding, and cannot be compared.
+            cost_of_all=None if self._exact(errors) else solution.cost_of_all,
             cost_of_nominal=cost_of_nominal,
             expected_rank=expected,
             shortcomings=shortcomings(

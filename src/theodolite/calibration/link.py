@@ -35,6 +35,7 @@ from theodolite.errors import InputError, UnreachableError
 from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import BLOCK, slices
 from theodolite.model import rotations
+from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine, Tip
 
 #: Newton steps from recorded configurations to those that meet: they are millimetres apart.
@@ -355,8 +356,11 @@ class _Link(Method):
 
 
 def _differs(robot: Machine, motors: FloatArray, members: list[FloatArray]) -> bool:
-    others = robot.readings(np.array(members))
-    gap: BoolArray = np.abs(others - robot.readings(motors[None])).max(axis=1) > DIFFERENT
+    """Is a configuration different from others? Whole turns make no difference."""
+    apart = robot.readings(np.array(members)) - robot.readings(motors[None])
+    turning = [kind is Joint.REVOLUTE for kind in robot.joint_types]
+    apart[:, turning] = np.remainder(apart[:, turning] + np.pi, 2 * np.pi) - np.pi
+    gap: BoolArray = np.abs(apart).max(axis=1) > DIFFERENT
     return bool(gap.all())
 
 

@@ -58,17 +58,23 @@ class Psi(NamedTuple):
     by_pose: FloatArray
 
 
+def platform_of(robot: Machine) -> Platform:
+    """The platform of a parallel robot; other machines are refused."""
+    if not isinstance(robot, Mechanism):
+        raise InputError(
+            f"'{robot.name}' is a serial robot", allowed="parallel robots: h4, gough, ..."
+        )
+    return Platform(robot)
+
+
 class ParallelProblem(GeometricProblem, ABC):
     """Closures of a parallel robot, the platform being where it was seen."""
 
     def __init__(self, robot: Machine, data: Dataset, noise: Noise, *, gains: bool = False) -> None:
-        if not isinstance(robot, Mechanism):
-            raise InputError(
-                f"'{robot.name}' is a serial robot", allowed="parallel robots: h4, gough, ..."
-            )
+        self.platform = platform_of(robot)
         super().__init__(robot, data, noise, gains=gains)
+        assert isinstance(robot, Mechanism)
         self.mechanism, self._gains = robot, gains
-        self.platform = Platform(robot)
         if data.positions is None:
             raise InputError("the data hold no poses", where=data.name)
         self._positions, self._rotations = data.positions[:, 0], data.rotations
@@ -263,6 +269,7 @@ class _Parallel(Method):
     def observe(
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
     ) -> Dataset:
+        platform_of(robot)
         return observed_poses(robot, points, rng)
 
     def points_for(self, robot: Machine) -> int:
