@@ -17,7 +17,7 @@ demo: $(VENV)/.installed
 	$(VENV)/bin/theodolite demo --out demo --force
 
 test: $(VENV)/.tested lint
-	$(VENV)/bin/python -m pytest -n 2 --dist loadgroup
+	$(VENV)/bin/python -m pytest -n 2
 
 lint: $(VENV)/.tested
 	$(VENV)/bin/ruff check .

@@ -15,15 +15,11 @@ import pages
 import theodolite as th
 from commands import PROJECT
 
-#: On one worker: the site is built once.
-pytestmark = pytest.mark.xdist_group("site")
 TUTORIALS = sorted((PROJECT / "docs" / "tutorials").glob("*.md"))
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(folder: Path) -> Path:
     """The site, built as ``make docs`` does. The build runs the tutorials and compares."""
-    folder = tmp_path_factory.mktemp("site") / "docs"
     run = subprocess.run(
         [sys.executable, PROJECT / "docs" / "extensions" / "building.py", folder],
         env={**os.environ, "PYTHONPATH": str(PROJECT / "src")},
@@ -35,31 +31,22 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_page_is_there(site: Path) -> None:
-    docs = PROJECT / "docs"
+def test_the_site_is_whole(tmp_path: Path) -> None:
+    """One test, so that one process builds the site, once."""
+    site, docs = built(tmp_path / "docs"), PROJECT / "docs"
     for path in pages.all_pages(PROJECT)[1:]:
         assert (site / path.relative_to(docs).with_suffix(".html")).is_file()
-
-
-def test_tutorials_show_the_pictures_of_their_run(site: Path) -> None:
+    # Tutorials show the pictures of their run.
     wanted = re.findall(r"\(_run/([^)]+)\)", "".join(path.read_text() for path in TUTORIALS))
     assert len(wanted) >= 3
     for picture in wanted:
         assert (site / "_images" / Path(picture).name).stat().st_size > 5000
-
-
-def test_omitted_ends_of_lines_are_filled(site: Path) -> None:
-    """The reader of a tutorial sees the figures of the run."""
+    # The reader of a tutorial sees the figures of the run where the page omits them.
     text = (site / "tutorials" / "ur10e-dynamics.html").read_text(encoding="utf-8")
     assert re.search(r"condition number \d+\.\d\d of the 58 scaled base columns", text)
-
-
-def test_every_public_name_is_documented(site: Path) -> None:
+    # Every public name is documented.
     text = (site / "reference" / "python-api.html").read_text(encoding="utf-8")
     assert not [name for name in th.__all__ if f'id="theodolite.{name}"' not in text]
-
-
-def test_nothing_comes_from_outside(site: Path) -> None:
     assert not list(building.outside_assets(site))
 
 

@@ -298,10 +298,10 @@ class Result:
     def _gross_outliers(self) -> str:
         if self.robust or self.outliers.sizes.max(initial=0.0) < GROSS:
             return ""
-        verb = "does" if len(self.outliers.rows) == 1 else "do"
+        verb, them = ("does", "it") if len(self.outliers.rows) == 1 else ("do", "them")
         return (
             f"{self._named_outliers()} {verb} not fit the rest (leave-one-out test, "
-            f"{100 * FALSE_ALARMS:.0f} % false alarms). Check them, leave them out, or use a "
+            f"{100 * FALSE_ALARMS:.0f} % false alarms). Check {them}, leave {them} out, or use a "
             "robust loss: huber or cauchy."
         )
 
