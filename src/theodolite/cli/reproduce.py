@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from theodolite.cli.options import JsonOption, console, print_json, working, wrote
+from theodolite.cli.options import ForceOption, JsonOption, console, print_json, working, wrote
 
 NAME = "reproduce"
 #: Paper -> modules in ``theodolite.reproduce``.
@@ -36,8 +36,9 @@ def command(
         ),
     ] = None,
     plots: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Draw what there is to see into a folder.")
+        Path | None, typer.Option(metavar="DIR", help="A folder for the pictures of the papers.")
     ] = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Recompute published figures and print them beside the papers'.
@@ -47,6 +48,7 @@ def command(
     from importlib import import_module
 
     from theodolite.errors import InputError
+    from theodolite.io.writing import check_writable
     from theodolite.reproduce.figure import Figure, show_figures
 
     modules = PAPERS | PARTS
@@ -54,6 +56,12 @@ def command(
         raise InputError(f"there is no reproduction of '{paper}'", allowed=modules)
     if plots is not None and not plots.is_dir():
         raise InputError("is not a folder", where=str(plots), remedy="Make it first")
+    if plots is not None:
+        parts = [part for name in (PAPERS if paper is None else [paper]) for part in modules[name]]
+        for part in parts:
+            module = import_module(f"theodolite.reproduce.{part}")
+            for picture in getattr(module, "PICTURES", ()):
+                check_writable(plots / picture, force=force)
     screen = console(json=json)
     found: dict[str, list[Figure]] = {}
     for name in PAPERS if paper is None else [paper]:
@@ -68,7 +76,7 @@ def command(
             else:
                 show_figures(screen, module.TITLE, figures)
             if plots is not None and hasattr(module, "plots"):
-                for path in module.plots(plots):
+                for path in module.plots(plots, force=force):
                     wrote(screen, path)
     if json:
         print_json({name: [figure.data() for figure in figures] for name, figures in found.items()})

@@ -16,8 +16,9 @@ from theodolite.dynamics.prediction import Prediction
 from theodolite.dynamics.result import IdentifiedDynamics
 from theodolite.errors import InputError
 from theodolite.io.provenance import provenance
+from theodolite.io.reading import read_text
 from theodolite.io.urdf_inertia import read_urdf_parameters
-from theodolite.io.writing import read_text, write_text
+from theodolite.io.writing import write_text
 
 FORMAT = "theodolite dynamics 1"
 #: Robot descriptions that may serve as a prior.

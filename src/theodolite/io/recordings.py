@@ -23,6 +23,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.recording import Recording
 from theodolite.errors import InputError
+from theodolite.io.archives import npz_arrays
 from theodolite.io.tables import read_table
 from theodolite.io.units import joint_units
 from theodolite.model.conventions import Joint
@@ -201,18 +202,7 @@ def _check_gains(gains: FloatArray, robot: Machine) -> None:
 
 def _archive(path: Path, robot: Machine) -> dict[str, FloatArray]:
     """The arrays of a NumPy archive that belong to a recording."""
-    from zipfile import BadZipFile
-
-    arrays: dict[str, FloatArray] = {}
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
-            for name in content.files:
-                if name in _ARRAYS:
-                    arrays[name] = content[name]
-    except FileNotFoundError as error:
-        raise InputError("there is no such file", where=str(path)) from error
-    except (OSError, ValueError, EOFError, BadZipFile, AttributeError, TypeError) as error:
-        raise InputError("is not a NumPy archive of numbers", where=str(path)) from error
+    arrays = {name: array for name, array in npz_arrays(path).items() if name in _ARRAYS}
     for name in ("times", "positions"):
         if name not in arrays:
             raise InputError(f"has no '{name}'", where=str(path), allowed="times positions torques")
@@ -226,8 +216,6 @@ def _archive(path: Path, robot: Machine) -> dict[str, FloatArray]:
                 where=str(path),
                 allowed=f"{shape}",
             )
-        if not np.issubdtype(array.dtype, np.integer) and array.dtype.kind != "f":
-            raise InputError(f"'{name}' is not of real numbers", where=str(path))
         if not np.isfinite(array).all():
             row = int(np.argwhere(~np.isfinite(array))[0][0]) + 1
             raise InputError(

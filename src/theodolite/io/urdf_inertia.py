@@ -27,8 +27,9 @@ from theodolite.dynamics.inertia import (
 from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.serial import Dynamics
 from theodolite.errors import InputError
+from theodolite.io.reading import read_text
 from theodolite.io.urdf import UrdfJoint, aligning, numbers, parsed, read_joints, read_urdf
-from theodolite.io.writing import read_text, write_text
+from theodolite.io.writing import write_text
 from theodolite.model.conventions import Joint
 from theodolite.model.poses import rotation_matrix
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from theodolite.errors import InputError
-from theodolite.io.reading import read_text as read_text
 from theodolite.io.reading import reason
 
 try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from theodolite.dynamics.excitation.limits import Limits
 from theodolite.dynamics.prediction import Prediction
 from theodolite.errors import InputError, MissingExtraError
 from theodolite.io.units import SHOWN
+from theodolite.io.writing import write_bytes
 from theodolite.model.bodies import WORLD
 from theodolite.model.chain import Chain
 from theodolite.model.conveniences import configurations
@@ -49,11 +51,15 @@ def check_plot(path: Path) -> None:
     _figure(1.0, 1.0)
 
 
-def _save(figure: Any, path: Path) -> None:
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+def _save(figure: Any, path: Path, *, force: bool) -> None:
+    """Write the whole picture or none."""
+    drawing = BytesIO()
+    kind = path.suffix.removeprefix(".")
+    figure.savefig(drawing, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    write_bytes(path, drawing.getvalue(), force=force)
 
 
-def drawn_squares(path: Path, squares: Mapping[str, FloatArray]) -> None:
+def drawn_squares(path: Path, squares: Mapping[str, FloatArray], *, force: bool = False) -> None:
     """Corners in the plane, millimetres, one closed line for each name."""
     import numpy as np
 
@@ -66,11 +72,16 @@ def drawn_squares(path: Path, squares: Mapping[str, FloatArray]) -> None:
     axes.set_xlabel("x (mm)")
     axes.set_ylabel("y (mm)")
     axes.legend(loc="center")
-    _save(figure, path)
+    _save(figure, path, force=force)
 
 
 def compared_bars(
-    path: Path, labels: Sequence[str], series: Mapping[str, Sequence[float]], unit: str
+    path: Path,
+    labels: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    unit: str,
+    *,
+    force: bool = False,
 ) -> None:
     """Groups of bars, one group for each label."""
     import numpy as np
@@ -83,10 +94,10 @@ def compared_bars(
     axes.set_xticks(places, labels)
     axes.set_ylabel(unit)
     axes.legend()
-    _save(figure, path)
+    _save(figure, path, force=force)
 
 
-def torque_curves(path: Path, prediction: Prediction, title: str) -> None:
+def torque_curves(path: Path, prediction: Prediction, title: str, *, force: bool = False) -> None:
     """Measured and predicted torques over time with their difference, one row for each joint."""
     motors = prediction.measured.shape[1]
     figure, grid = _grid(motors, 9.0, 1.5 * motors + 0.6)
@@ -104,11 +115,17 @@ def torque_curves(path: Path, prediction: Prediction, title: str) -> None:
     figure.suptitle(title)
     grid[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, fontsize="small")
     grid[-1].set_xlabel("time (s)")
-    _save(figure, path)
+    _save(figure, path, force=force)
 
 
 def trajectory_curves(
-    path: Path, times: FloatArray, state: State, limits: Limits, title: str
+    path: Path,
+    times: FloatArray,
+    state: State,
+    limits: Limits,
+    title: str,
+    *,
+    force: bool = False,
 ) -> None:
     """Positions, velocities and accelerations as parts of their limits."""
     figure, grid = _grid(3, 8.0, 6.0)
@@ -127,7 +144,7 @@ def trajectory_curves(
     columns = min(7, state.q.shape[1])
     grid[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=columns, fontsize="small")
     grid[-1].set_xlabel("time (s)")
-    _save(figure, path)
+    _save(figure, path, force=force)
 
 
 def robot_figure(robot: Machine, q: ArrayLike | None = None) -> Any:

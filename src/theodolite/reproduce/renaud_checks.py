@@ -135,7 +135,11 @@ def _squares() -> list[Figure]:
     ]
 
 
-def plots(folder: Path) -> list[Path]:
+#: The pictures that `plots` draws.
+PICTURES = ("h4-square.svg", "h4-residuals.svg")
+
+
+def plots(folder: Path, *, force: bool = False) -> list[Path]:
     """The square and the residuals of table 2, as pictures."""
     from theodolite.report.plots import compared_bars, drawn_squares
 
@@ -144,8 +148,8 @@ def plots(folder: Path) -> list[Path]:
     for name, model in (("a priori", h4()), ("identified", robot)):
         reached = drawn(truth(), model, corners())
         drawings[name] = reached - reached[0] + corners()[0]
-    paths = [folder / "h4-square.svg", folder / "h4-residuals.svg"]
-    drawn_squares(paths[0], drawings)
+    paths = [folder / name for name in PICTURES]
+    drawn_squares(paths[0], drawings, force=force)
     compared_bars(
         paths[1],
         ["q1", "q2", "q3", "q4"],
@@ -155,5 +159,6 @@ def plots(folder: Path) -> list[Path]:
             "identified, ours": rms(joints_at(robot, grid()) - joints_at(truth(), grid())).tolist(),
         },
         "mean error (rad)",
+        force=force,
     )
     return paths

@@ -213,13 +213,17 @@ def _new_motion(found: IdentifiedDynamics) -> Figure:
     )  # fmt: skip
 
 
-def plots(folder: Path) -> list[Path]:
+#: The picture that `plots` draws.
+PICTURES = ("h4-torques.svg",)
+
+
+def plots(folder: Path, *, force: bool = False) -> list[Path]:
     """Measured and estimated torques of a new motion, as in figures 5 to 8; simulated."""
     from theodolite.report.plots import torque_curves
 
-    path = folder / "h4-torques.svg"
+    path = folder / PICTURES[0]
     shown = unseen(identified(2006), 1)
     first = shown.times < SHOWN
     part = Prediction(shown.times[first], shown.measured[first], shown.predicted[first])
-    torque_curves(path, part, "H4, simulated: torques of a new motion")
+    torque_curves(path, part, "H4, simulated: torques of a new motion", force=force)
     return [path]

@@ -10,6 +10,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
+from theodolite.vision.opencv import opencv
 
 KINDS = ("charuco", "chessboard", "circles")
 ALLOWED = (
@@ -92,7 +93,7 @@ class Board:
     @cached_property
     def charuco(self) -> Any:
         """OpenCV's board."""
-        import cv2
+        cv2 = opencv()
 
         if not hasattr(cv2.aruco, self.dictionary):
             names = [name for name in dir(cv2.aruco) if name.startswith("DICT_")]

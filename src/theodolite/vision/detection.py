@@ -12,6 +12,7 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.vision.board import Board
+from theodolite.vision.opencv import opencv
 
 #: Fewer marks than this do not make a pose worth having.
 FEWEST = 8
@@ -60,7 +61,7 @@ def detect_all(
 
 def read_grey(path: Path) -> Any:
     """A picture in shades of grey."""
-    import cv2
+    cv2 = opencv()
 
     if not path.is_file():
         raise InputError("there is no such picture", where=str(path))
@@ -88,7 +89,7 @@ def detect(picture: Any, board: Board, name: str) -> Detection | Rejected:
 
 
 def _marks(picture: Any, board: Board) -> tuple[IntArray, FloatArray]:
-    import cv2
+    cv2 = opencv()
 
     none = np.empty(0, dtype=np.intp), np.empty((0, 2))
     if board.kind == "charuco":
@@ -122,7 +123,7 @@ def _first_is_dark(picture: Any, pixels: FloatArray, columns: int) -> bool:
 
 def _misfit(places: FloatArray, pixels: FloatArray) -> float:
     """What a homography leaves, as part of the marks' spacing in the picture."""
-    import cv2
+    cv2 = opencv()
 
     matrix, _ = cv2.findHomography(places, pixels)
     if matrix is None:
@@ -134,7 +135,7 @@ def _misfit(places: FloatArray, pixels: FloatArray) -> float:
 
 def _edge_width(picture: Any, pixels: FloatArray) -> float:
     """Contrast over the steepest slope around the marks: how wide an edge is, in pixels."""
-    import cv2
+    cv2 = opencv()
 
     smooth = cv2.GaussianBlur(picture, (3, 3), 0).astype(np.float64)
     slope = np.hypot(
@@ -155,6 +156,6 @@ def _edge_width(picture: Any, pixels: FloatArray) -> float:
 
 def _is_flat(picture: Any) -> bool:
     """Has the picture no sharp edge anywhere?"""
-    import cv2
+    cv2 = opencv()
 
     return float(np.abs(cv2.Laplacian(picture, cv2.CV_64F)).max()) < 40.0

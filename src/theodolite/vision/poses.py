@@ -19,6 +19,7 @@ from theodolite.model.rotations import exp
 from theodolite.model.twists import skews
 from theodolite.vision.board import Board
 from theodolite.vision.detection import Detection
+from theodolite.vision.opencv import opencv
 
 #: Pictures needed to calibrate a lens.
 FEWEST_PICTURES = 5
@@ -39,7 +40,7 @@ class CalibratedLens:
 
 def calibrate_lens(seen: Sequence[Detection], board: Board) -> CalibratedLens:
     """Focal lengths, principal point and distortion from pictures of a board."""
-    import cv2
+    cv2 = opencv()
 
     if len(seen) < FEWEST_PICTURES:
         raise InputError(
@@ -126,7 +127,7 @@ class SeenPose:
 
 def seen_pose(detection: Detection, board: Board, lens: Lens) -> SeenPose:
     """The pose of a board from its marks in one picture."""
-    import cv2
+    cv2 = opencv()
 
     places = board.points[detection.ids]
     flag = cv2.SOLVEPNP_IPPE

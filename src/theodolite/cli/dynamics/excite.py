@@ -157,7 +157,9 @@ def command(
         write_trajectory(out, times, state, dynamics.robot.joint_types, force=force)
         wrote(screen, out, f"{len(times)} rows at {rate:g} Hz")
         if plot is not None:
-            trajectory_curves(plot, times, state, limits, f"{dynamics.name}: exciting motion")
+            trajectory_curves(
+                plot, times, state, limits, f"{dynamics.name}: exciting motion", force=force
+            )
             wrote(screen, plot)
     else:
         screen.print("nothing is written", markup=False)

@@ -153,7 +153,7 @@ def command(
     show_judgement(screen, judgement)
     if plot is not None:
         what = "fitted" if judgement.check is None else "not seen before"
-        torque_curves(plot, judgement.decisive, f"{dynamics.name}: torques {what}")
+        torque_curves(plot, judgement.decisive, f"{dynamics.name}: torques {what}", force=force)
         wrote(screen, plot)
     if urdf_out is not None:
         _write_urdf(screen, Path(robot), urdf_out, result, tip, force=force)

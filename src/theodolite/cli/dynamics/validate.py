@@ -87,7 +87,7 @@ def command(
     screen = console(json=json)
     show_judgement(screen, judgement)
     if plot is not None:
-        torque_curves(plot, judgement.decisive, f"{dynamics.name}: {data.name}")
+        torque_curves(plot, judgement.decisive, f"{dynamics.name}: {data.name}", force=force)
         wrote(screen, plot)
     show_remarks(screen, judgement.notes, judgement.warnings)
     if json:
