@@ -52,16 +52,21 @@ def command(
         float, typer.Option(min=0.0, help="Noise of prismatic joints, mm.")
     ] = 0.0,
     true: Annotated[
-        str | None, typer.Option("--true", metavar="ROBOT", help="The true robot, if not ROBOT.")
+        str | None,
+        typer.Option(
+            "--true",
+            metavar="ROBOT",
+            help="The robot that is measured, in place of ROBOT with errors.",
+        ),
     ] = None,
     error_mm: Annotated[
-        float, typer.Option(min=0.0, help="Errors of the true robot's lengths, up to, mm.")
+        float, typer.Option(min=0.0, help="Largest error of each length, mm.")
     ] = 0.0,
     error_mrad: Annotated[
-        float, typer.Option(min=0.0, help="Errors of its angles, up to, mrad.")
+        float, typer.Option(min=0.0, help="Largest error of each angle, mrad.")
     ] = 0.0,
     error_gain: Annotated[
-        float, typer.Option(min=0.0, help="Errors of its gains, up to, relative.")
+        float, typer.Option(min=0.0, help="Largest relative error of each gain.")
     ] = 0.0,
     save_true: Annotated[
         Path | None, typer.Option(metavar="F", help="Write the true robot to a file.")

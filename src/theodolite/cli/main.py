@@ -51,6 +51,7 @@ def application() -> typer.Typer:
         robots,
         validate,
     )
+    from theodolite.cli.help import Command
 
     app = typer.Typer(
         name="theodolite",
@@ -61,7 +62,7 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     for verb in (robots, new, check, identifiable, generate, identify, validate, reproduce, demo):
-        app.command(verb.NAME)(verb.command)
+        app.command(verb.NAME, cls=Command)(verb.command)
     app.add_typer(dynamics.app, name=dynamics.NAME)
 
     def version(wanted: bool) -> None:

@@ -3,6 +3,7 @@
 import typer
 
 from theodolite.cli.dynamics import excite, gains, identifiable, identify, payload, validate
+from theodolite.cli.help import Command
 
 NAME = "dynamics"
 app = typer.Typer(
@@ -11,4 +12,4 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for verb in (identifiable, excite, identify, validate, payload, gains):
-    app.command(verb.NAME)(verb.command)
+    app.command(verb.NAME, cls=Command)(verb.command)
