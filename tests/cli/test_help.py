@@ -37,11 +37,10 @@ def test_options_are_in_groups(theodolite) -> None:
 
 
 def test_limits_are_left_out_of_help_alone() -> None:
-    assert (
-        help_._without_limits("Noise, mm.  [default: 0.0; x>=0.0]") == "Noise, mm.  [default: 0.0]"
-    )
-    assert (
-        help_._without_limits("Points.  [default: 50; 1<=x<=10000000]") == "Points.  [default: 50]"
-    )
-    assert help_._without_limits("Noise, mm.  [x>=0.0]") == "Noise, mm."
-    assert help_._without_limits("a x + b y, in 1/m") == "a x + b y, in 1/m"
+    for shown, plain in {
+        "Noise, mm.  [default: 0.0; x>=0.0]": "Noise, mm.  [default: 0.0]",
+        "Points.  [default: 50; 1<=x<=10000000]": "Points.  [default: 50]",
+        "Noise, mm.  [x>=0.0]": "Noise, mm.",
+        "a x + b y, in 1/m": "a x + b y, in 1/m",
+    }.items():
+        assert help_._without_limits(shown) == plain

@@ -26,10 +26,9 @@ class Command(TyperCommand):
     """A verb."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        return [
-            re.sub(r"[{}]", "", piece).replace("......", "...")
-            for piece in super().collect_usage_pieces(ctx)
-        ]
+        """``ROBOT DATA...`` instead of ``{ROBOT} {DATA...}...``."""
+        pieces = super().collect_usage_pieces(ctx)
+        return [re.sub(r"[{}]", "", piece).replace("......", "...") for piece in pieces]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
