@@ -48,6 +48,7 @@ add_module_names = False
 # Every method in every sidebar would make it useless, and the build slow.
 toc_object_entries = False
 
+html_show_copyright = False
 html_theme = "furo"
 html_title = "Theodolite"
 html_copy_source = False
