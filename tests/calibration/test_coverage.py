@@ -45,10 +45,10 @@ def robot_for(name: str, targets: int, size: float) -> th.Robot:
     robot = th.robots.puma560()
     if targets > 1 and name == "position":
         robot = robot.with_targets([th.Target(*target) for target in TARGETS[:targets]])
-        # On a flange a reflector's place is known to a millimetre or so.
-        near = {f"{name}{axis}": 1e-3 * size for name, _ in TARGETS for axis in "xyz"}
-        robot = robot.with_tolerances(near)
-    return grown(robot, size)
+    robot = grown(robot, size)
+    # Tighter than by default: robots drawn from them are far enough from nominal for anyone, and
+    # near enough for what one set of base parameters says to be said by another.
+    return robot.with_tolerances({p.name: 0.2 * p.tolerance for p in robot.parameters})
 
 
 def drawn(

@@ -13,11 +13,14 @@ from theodolite.calibration.method import Method
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.point_sensor import TouchGoal, mounted
 from theodolite.model import rotations
+from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import Unit
 
 #: No noise at all.
 EXACT = Noise(position=0.0, orientation=0.0, joint=0.0, pixel=0.0, known=True)
+#: Singular values below this part of the largest cannot be used to move the tip.
+NEARLY_SINGULAR = 1e-3
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def _contact_noise(
         jacobian = robot.to_motors(motion.position_basis_jacobian())
         sigmas = np.full(3, noise.position)
     wanted = sigmas * rng.standard_normal((len(exact), len(sigmas)))
-    return np.einsum("njc,nc->nj", np.linalg.pinv(jacobian, rcond=1e-3), wanted)
+    return _joint_motion(robot, jacobian, wanted)
 
 
 def _touch_noise(
@@ -123,5 +126,19 @@ def _touch_noise(
     jacobian = robot.to_motors(goal.derivative(motion))
     wanted = noise.position * rng.standard_normal(points.shape)
     shift = np.zeros((len(exact), robot.joints))
-    shift[touched] = np.einsum("njc,nc->nj", np.linalg.pinv(jacobian, rcond=1e-3), wanted)
+    shift[touched] = _joint_motion(robot, jacobian, wanted)
     return shift
+
+
+def _joint_motion(robot: Machine, jacobian: FloatArray, wanted: FloatArray) -> FloatArray:
+    """The smallest motion of the joints that displaces the tip as wanted; lengths come first.
+
+    Lengths count in reaches, so that near a singularity robots of all sizes do the same.
+    """
+    reach = robot.reach() or 1.0
+    rows = np.ones(jacobian.shape[1])
+    rows[:3] = reach
+    joints = np.array([reach if kind is Joint.PRISMATIC else 1.0 for kind in robot.joint_types])
+    scaled = jacobian / rows[:, None] * joints
+    inverse = np.linalg.pinv(scaled, rcond=NEARLY_SINGULAR)
+    return np.asarray(np.einsum("njc,nc->nj", inverse, wanted / rows) * joints)
