@@ -177,3 +177,27 @@ def test_what_json_cannot_say_is_null(theodolite) -> None:
         "identify", "puma560", "nine.csv", "-m", "position", "--no-gains", "--json"
     )
     assert json.loads(out)["parameters"][0]["interval95"] is None
+
+
+def test_outliers_of_several_files_are_named_with_their_file(theodolite) -> None:
+    for name, seed in (("one.csv", 1), ("two.csv", 2)):
+        code, _, errors = theodolite(
+            "generate", "puma560", "-m", "position", "--points", 30, "--noise-mm", 0.05,
+            "--seed", seed, "--out", name,
+        )  # fmt: skip
+        assert code == 0, errors
+    lines = Path("two.csv").read_text().splitlines()
+    *cells, z = lines[6].split(",")
+    lines[6] = ",".join([*cells, repr(float(z) + 4.0)])
+    Path("two.csv").write_text("\n".join(lines) + "\n")
+    code, out, _ = theodolite(
+        "identify", "puma560", "one.csv", "two.csv", "-m", "position", "--no-gains", "--json",
+        "--residuals", "r.csv",
+    )  # fmt: skip
+    found = json.loads(out)
+    assert code == 1
+    assert [(outlier["file"], outlier["line"]) for outlier in found["outliers"]] == [("two.csv", 7)]
+    assert any(doubt.startswith("Line 7 of two.csv (") for doubt in found["doubts"])
+    rows = [line.split(",") for line in Path("r.csv").read_text().splitlines()]
+    assert rows[0] == ["file", "line", "position_mm", "suspicious"]
+    assert [row[:2] for row in rows if row[-1] == "1"] == [["two.csv", "7"]]

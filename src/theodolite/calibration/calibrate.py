@@ -219,6 +219,8 @@ class _Calibration:
             if self._exact(errors)
             else find_outliers(problem, solution, uncertainty, robust=not self.loss.is_squared),
             lines=self.data.lines,
+            file=self.data.file,
+            files=self.data.files,
             noise_known=self.noise.known,
             robust=not self.loss.is_squared,
             cost=solution.reduction.cost,

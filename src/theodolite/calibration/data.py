@@ -24,6 +24,7 @@ _SHAPES: Mapping[str, tuple[int, ...]] = {
     "points": (3,),
     "covariances": (6, 6),
     "lines": (),
+    "file": (),
 }
 
 
@@ -55,6 +56,9 @@ class Dataset:
     covariances: FloatArray | None = None
     #: Where each row came from: line in the file.
     lines: IntArray | None = None
+    #: Which of several files, and their names.
+    file: IntArray | None = None
+    files: tuple[str, ...] = ()
     name: str = "data"
     #: What methods of your own need, (n,) each, by the names of their columns: ``length_m``.
     columns: Mapping[str, FloatArray] = field(default_factory=dict)
@@ -72,13 +76,15 @@ class Dataset:
         points: ArrayLike | None = None,
         covariances: ArrayLike | None = None,
         lines: ArrayLike | None = None,
+        file: ArrayLike | None = None,
+        files: Sequence[str] = (),
         name: str = "data",
         columns: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         given = {
             **{"motors": motors, "positions": positions, "rotations": rotations, "sets": sets},
             **{"planes": planes, "fixture": fixture, "pixels": pixels, "points": points},
-            **{"covariances": covariances, "lines": lines},
+            **{"covariances": covariances, "lines": lines, "file": file},
         }
         arrays = {key: _array(key, value, name) for key, value in given.items()}
         targets = (targets,) if isinstance(targets, str) else tuple(targets)
@@ -88,7 +94,8 @@ class Dataset:
         own = {
             key: _array(f"column '{key}'", value, name) for key, value in (columns or {}).items()
         }
-        values = {**arrays, "targets": targets, "name": name, "columns": own}
+        names = {"targets": targets, "files": tuple(files), "name": name}
+        values = {**arrays, **names, "columns": own}
         for key, value in values.items():
             object.__setattr__(self, key, value)
         self._check_shapes()
@@ -152,7 +159,8 @@ class Dataset:
     def holds(self) -> tuple[str, ...]:
         """What was recorded beside the motors."""
         names = ("positions", *_SHAPES)
-        present = [name for name in names if name != "lines" and getattr(self, name) is not None]
+        origin = ("lines", "file")
+        present = [name for name in names if name not in origin and getattr(self, name) is not None]
         return (*present, *self.columns)
 
     def to_dict(self) -> dict[str, Any]:
@@ -163,7 +171,8 @@ class Dataset:
             if isinstance(value := getattr(self, field.name), np.ndarray)
         }
         own = {name: values.tolist() for name, values in self.columns.items()}
-        return {**plain, "targets": list(self.targets), "name": self.name, "columns": own}
+        names = {"targets": list(self.targets), "files": list(self.files), "name": self.name}
+        return {**plain, **names, "columns": own}
 
     def to_frame(self, robot: Machine | None = None) -> Any:
         """A pandas frame, one column per number.
@@ -218,7 +227,7 @@ def _array(field: str, value: ArrayLike | None, where: str) -> Any:
     """Numbers as an array: labels and lines whole, everything else as floats."""
     if value is None:
         return None
-    whole = field in ("sets", "lines")
+    whole = field in ("sets", "lines", "file")
     try:
         array = np.asarray(value)
         if whole and (array.dtype.kind in "iu" or np.array_equal(array, array.astype(np.intp))):

@@ -158,6 +158,9 @@ class Result:
     outliers: Outliers
     #: Where each row stands in its file.
     lines: IntArray | None
+    #: Which of several files it stands in, and their names.
+    file: IntArray | None
+    files: tuple[str, ...]
     noise_known: bool
     #: Was a loss used that bears outliers?
     robust: bool
@@ -311,11 +314,20 @@ class Result:
         rows = self.outliers.rows
         return rows + 1 if self.lines is None else self.lines[rows]
 
+    @property
+    def outlier_files(self) -> list[str | None]:
+        """The files in which the outliers stand, where there are several."""
+        if self.file is None:
+            return [None] * len(self.outliers.rows)
+        return [self.files[number] for number in self.file[self.outliers.rows]]
+
     def _named_outliers(self) -> str:
         rows, lines = self.outliers.rows, self.outlier_lines
         worst = ", ".join(
-            f"{line} ({size:.0f} sigma)"
-            for line, size in zip(lines[:NAMED], self.outliers.sizes, strict=False)
+            f"{line}{'' if name is None else f' of {name}'} ({size:.0f} sigma)"
+            for line, name, size in zip(
+                lines[:NAMED], self.outlier_files, self.outliers.sizes, strict=False
+            )
         )
         more = f" and {len(rows) - NAMED} more" if len(rows) > NAMED else ""
         return f"Line{'s' if len(rows) > 1 else ''} {worst}{more}"

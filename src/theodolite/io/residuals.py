@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from pathlib import Path
 
 from theodolite.calibration.result import Result
@@ -10,14 +12,17 @@ from theodolite.io.writing import write_text
 
 
 def write_residuals(result: Result, path: Path, *, force: bool = False) -> None:
-    """One line per observation: where it stands in its file, and its error by quantity."""
+    """One line per observation: where it stands, by file if there are several, and its errors."""
     rows = result.residual_rows
     lines = rows + 1 if result.lines is None else result.lines[rows]
     suspicious = set(result.outliers.rows.tolist())
     names = [f"{name.replace(' ', '_')}_{SHOWN[name][0]}" for name in result.residuals]
-    text = [",".join(["line", *names, "suspicious"])]
     errors = [SHOWN[name][1] * values for name, values in result.residuals.items()]
+    text = StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow([*([] if result.file is None else ["file"]), "line", *names, "suspicious"])
     for place, (line, row) in enumerate(zip(lines, rows, strict=True)):
+        origin = [] if result.file is None else [result.files[result.file[row]]]
         cells = [f"{values[place]:.9g}" for values in errors]
-        text.append(",".join([str(int(line)), *cells, str(int(row in suspicious))]))
-    write_text(path, "\n".join(text) + "\n", force=force)
+        table.writerow([*origin, int(line), *cells, int(row in suspicious)])
+    write_text(path, text.getvalue(), force=force)

@@ -113,6 +113,9 @@ def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
         if all(present):
             fields[field] = np.concatenate(arrays)
     more = f" and {len(parts) - 1} more files" if len(parts) > 1 else ""
+    if more:
+        fields["file"] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        fields["files"] = tuple(part.name for part in parts)
     own = {name: np.concatenate([part.columns[name] for part in parts]) for name in first.columns}
     return replace(first, name=f"{first.name}{more}", columns=own, **fields)
 

@@ -111,9 +111,13 @@ def result_data(result: Result) -> dict[str, Any]:
         "doubts": result.doubts(),
         "notes": result.notes(),
         "outliers": [
-            {"line": int(line), "sigma": float(size), "chance": float(chance)}
-            for line, size, chance in zip(
-                result.outlier_lines, result.outliers.sizes, result.outliers.chances, strict=True
+            {"file": name, "line": int(line), "sigma": float(size), "chance": float(chance)}
+            for name, line, size, chance in zip(
+                result.outlier_files,
+                result.outlier_lines,
+                result.outliers.sizes,
+                result.outliers.chances,
+                strict=True,
             )
         ],
         "choices": choices_data(result),
