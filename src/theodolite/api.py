@@ -13,10 +13,10 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.calibration import alignment as _alignment
 from theodolite.calibration import calibrate as _calibrate
 from theodolite.calibration import cross_validation as _cross_validation
 from theodolite.calibration import simulation as _simulation
-from theodolite.calibration.alignment import compare
 from theodolite.calibration.analytic import Measured, analytic
 from theodolite.calibration.calibrate import HOLD_OUT
 from theodolite.calibration.camera import Camera
@@ -241,6 +241,25 @@ def simulate(
     rng = _generator(rng) or np.random.default_rng(0)
     return _simulation.simulate(
         _robot(robot), _method(method), points=points, rng=rng, noise=noise, per_set=per_set
+    )
+
+
+def compare(
+    robot: RobotLike,
+    truth: RobotLike,
+    gauge: Gauge = Gauge.NONE,
+    rng: Random = None,
+    *,
+    configurations: int = 200,
+) -> FloatArray:
+    """Distance between the tips of two robots at fresh configurations, in metres, (n,).
+
+    ``gauge`` names what a method cannot know, such as where a robot stands: that is fitted first.
+    """
+    _count(configurations, "configurations")
+    rng = _generator(rng) or np.random.default_rng(0)
+    return _alignment.compare(
+        _robot(robot), _robot(truth), gauge, rng, configurations=configurations
     )
 
 

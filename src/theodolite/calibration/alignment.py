@@ -11,12 +11,12 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.calibration.method import Gauge
 from theodolite.calibration.placement import solve_placement
-from theodolite.model.robot import Robot
+from theodolite.model.machine import Machine
 
 
 def compare(
-    robot: Robot,
-    truth: Robot,
+    robot: Machine,
+    truth: Machine,
     gauge: Gauge,
     rng: np.random.Generator,
     *,
