@@ -223,3 +223,15 @@ def test_multipliers_need_loops_and_positions() -> None:
     robot = th.robots.puma560()
     data = th.simulate(robot, th.Position(), points=5, rng=np.random.default_rng(0))
     assert th.Position().problem(robot, data, noise=th.Noise()).constrained() is None
+
+
+@pytest.mark.parametrize("method", [th.PlaneKnown(), th.Plane()])
+def test_rows_in_which_the_nominal_loops_stay_open_are_used_too(method: th.Method) -> None:
+    """There are no multipliers for planes: the other rows lead to a robot that closes them."""
+    robot, rng = th.robots.load("h4"), np.random.default_rng(8)
+    true = th.perturb(robot, th.ParameterErrors(6e-3 * robot.reach(), 8e-3), rng)
+    data = th.simulate(true, method, points=80, rng=rng)
+    assert not robot.can_close(data.motors).all()
+    result = th.identify(robot, data, method, gains=False, hold_out=0.0)
+    assert result.status.good
+    assert result.after["position"].rms < 1e-9

@@ -145,14 +145,29 @@ class _Calibration:
         try:
             return self._solve(problem, start)
         except InfeasibleError:
-            # Loops that the nominal robot cannot close: multipliers may open them on the way.
-            open_loops = problem.constrained() if start is None else None
-            if open_loops is None:
+            # Loops that the nominal robot cannot close: multipliers may open them on the way, and
+            # rows in which they close lead to a robot that closes them all.
+            if start is not None:
                 raise
-            start = _start(problem, solve_with_multipliers(open_loops))
+            open_loops = problem.constrained()
+            if open_loops is not None:
+                start = _start(problem, solve_with_multipliers(open_loops))
+            else:
+                start = self._by_closing_rows(problem)
             if start is None:
                 raise
             return self._solve(problem, start)
+
+    def _by_closing_rows(self, problem: CalibrationProblem) -> FloatArray | None:
+        """What the rows say in which the nominal loops close; None if that does not help."""
+        closes = np.flatnonzero(self.robot.can_close(problem.data.motors))
+        if not 0 < len(closes) < len(problem.data):
+            return None
+        gains = any(parameter.gain for parameter in problem.parameters)
+        part = self.method.problem(
+            self.robot, problem.data.take(closes), noise=problem.noise, gains=gains
+        )
+        return self._solve(part, None).values
 
     def _solve(self, problem: CalibrationProblem, start: FloatArray | None) -> Solution:
         return solve(

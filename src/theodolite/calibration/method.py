@@ -50,6 +50,9 @@ class CalibrationProblem(Problem, Protocol):
     def robot(self) -> Machine: ...
 
     @property
+    def data(self) -> Dataset: ...
+
+    @property
     def noise(self) -> Noise:
         """What its weights come from."""
         ...

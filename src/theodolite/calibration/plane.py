@@ -144,7 +144,9 @@ class UnknownPlaneProblem(_PlaneProblem):
     """Distances from one plane that is identified with the robot."""
 
     def __init__(self, robot: Machine, data: Dataset, noise: Noise, *, gains: bool = False) -> None:
-        points = robot.motion(robot.values, data.motors).position
+        # Where the nominal loops stay open there is no tip yet.
+        closing = data.motors[robot.can_close(data.motors)]
+        points = robot.motion(robot.values, closing).position
         self.form = PlaneForm.nearest(points, robot.reach())
         plane = [
             Parameter(

@@ -79,11 +79,13 @@ class PointSensorProblem(GeometricProblem):
         self._read, self._touched = np.flatnonzero(read), np.flatnonzero(touched)
         self._fixture: FixtureProblem | None = None
         if len(self._touched) and data.fixture is not None:
-            motion = robot.motion(robot.values, data.motors[self._touched])
-            rounded = np.round(data.fixture[self._touched], SAME_TARGET)
+            # Where the nominal loops stay open there is no hand yet.
+            closing = self._touched[robot.can_close(data.motors[self._touched])]
+            motion = robot.motion(robot.values, data.motors[closing])
+            rounded = np.round(data.fixture[closing], SAME_TARGET)
             _, first, target = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
-            places = data.fixture[self._touched][first]
-            lines = None if data.lines is None else data.lines[self._touched]
+            places = data.fixture[closing][first]
+            lines = None if data.lines is None else data.lines[closing]
             touches = Touches(
                 np.ascontiguousarray(motion.rotation),
                 np.ascontiguousarray(motion.position),
