@@ -158,9 +158,16 @@ def test_too_few_degrees_of_freedom_name_nothing(rng: np.random.Generator) -> No
     assert not len(outliers(small).rows)
     A, b = data(rng, 5, 1)
     small = SmallProblem(linear(A, b), parameters([0.0] * 3), rows=np.arange(5))
-    b[3] += 1e6
+    b[3] += 1e3
     small = SmallProblem(linear(A, b), parameters([0.0] * 3), rows=np.arange(5))
-    assert list(outliers(small).rows) == [3]
+    found = outliers(small)
+    assert list(found.rows) == [3]
+    # One degree of freedom is left without it, and that is what the figures are of.
+    error = residuals(A, b, np.arange(5) != 3)
+    left = np.sum(np.delete(error, 3) ** 2)
+    whole = np.sum(residuals(A, b, np.ones(5, dtype=bool)) ** 2)
+    assert found.sizes[0] == pytest.approx(abs(error[3, 0]) / np.sqrt(left), rel=1e-3)
+    assert found.chances[0] == pytest.approx(5 * stats.f.sf((whole - left) / left, 1, 1), rel=1e-3)
 
 
 def test_observations_from_no_row_are_skipped(rng: np.random.Generator) -> None:

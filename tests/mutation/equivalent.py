@@ -57,10 +57,21 @@ _BY_REASON: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "outliers": {
         SHAPE: (
-            "r = block.residual.reshape(width, -2).T",
-            "G = (block.jacobian[:, solution.changed] @ factor).reshape(width, len(r), -2).transpose(1, 0, 2)",
+            "r = (block.residual + jacobian @ self._moved).reshape(block.width, -2).T",
+            "G = (jacobian @ self._factor).reshape(block.width, len(r), -2).transpose(1, 0, 2)",
         ),
         EDGE: ("checked = np.linalg.eigvalsh(rest)[:, 0] >= ALONE",),
+        MEET: (
+            "for _ in range(2 if robust else MOST_NAMED):",
+            "chances = np.minimum(fdtrc(left.widths, degrees, ratio) * len(ratio), 2.0)",
+            "worst[row] = max(worst.get(row, (1.0, 0.0)), (size, chance))",
+            "worst[row] = max(worst.get(row, (0.0, 1.0)), (size, chance))",
+        ),
+        UNUSED: (
+            "none = np.empty(1, dtype=np.intp)",
+            "return _LeftOut(places, none, none, np.empty(1))",
+            "return _LeftOut(places, *(np.concatenate(part) for part in zip(*found, strict=False)))",
+        ),
     },
     "solver": {
         SIGN: (

@@ -58,7 +58,10 @@ def check_outputs(
 def exists(path: Path) -> bool:
     """Is there such a file? Names that no file can have are refused."""
     try:
-        return path.exists()
+        path.stat()
+        return True
+    except (FileNotFoundError, NotADirectoryError):
+        return False
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be looked at: {reason(error)}", where=str(path)) from error
 
