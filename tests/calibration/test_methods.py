@@ -179,3 +179,19 @@ def test_too_many_configurations_per_set_are_refused(rng: np.random.Generator) -
 
     with pytest.raises(UnreachableError, match="fewer configurations"):
         th.FrameLink().observe(th.robots.puma560(), 2, rng, per_set=40)
+
+
+@pytest.mark.parametrize("arm", range(4))
+def test_ranks_of_degenerate_redundant_arms_do_not_depend_on_the_seed(arm: int) -> None:
+    """Three slides and two parallel or crossed axes: sets may lie anywhere on a surface."""
+    rng = np.random.default_rng(arm)
+    slide, turn = th.Joint.PRISMATIC, th.Joint.REVOLUTE
+    rows = [th.Row(th.Convention.POSE, th.Joint.FIXED)]
+    for kind in (slide, turn, turn, slide, slide):
+        angles = {"alpha": rng.choice([0.0, np.pi / 2]), "theta": rng.choice([0.0, np.pi / 2])}
+        lengths = {"d": rng.choice([0.0, 0.3]), "r": rng.choice([0.0, 0.2])}
+        rows.append(th.Row(th.Convention.KK, kind, {**angles, **lengths}))
+    rows.append(th.Row(th.Convention.POSE, th.Joint.FIXED, nominal=(0.1, 0.05, 0.2, 0, 0, 0)))
+    robot = th.Robot.of("prrpp", rows)
+    for method in (th.PositionLink(), th.FrameLink()):
+        assert len({th.identifiable(robot, method, rng=seed).rank for seed in range(5)}) == 1
