@@ -269,6 +269,12 @@ class Plane(_Plane):
     title: ClassVar[str] = "plane link, unknown plane"
     gauge: ClassVar[Gauge] = Gauge.SIMILARITY
 
+    def observe(
+        self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
+    ) -> Dataset:
+        """An unknown plane stays unknown."""
+        return replace(super().observe(robot, points, rng, per_set=per_set), planes=None)
+
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> UnknownPlaneProblem:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -119,9 +118,6 @@ def command(
         way = method_from(method, lens=lens, mount=mount)
     with working(f"simulating {way.title}"):
         data = simulate(subject, way, points=points, rng=rng, noise=noise, per_set=per_set)
-    if method == "plane":
-        # An unknown plane stays unknown.
-        data = replace(data, planes=None)
     write_measurements(data, subject, out, force=force)
     if save_true is not None:
         write_robot(subject, save_true, force=force)

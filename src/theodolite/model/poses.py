@@ -31,7 +31,10 @@ def rotation_matrix(roll: float, pitch: float, yaw: float) -> FloatArray:
 
 
 def roll_pitch_yaw(R: FloatArray) -> tuple[float, float, float]:
-    """Angles with R = Rz(yaw) Ry(pitch) Rx(roll), exact also where pitch is 90 degrees."""
+    """Angles with R = Rz(yaw) Ry(pitch) Rx(roll), exact also where pitch is 90 degrees.
+
+    SciPy's conversion warns there, and takes a tenth of a second to import.
+    """
     yaw = float(np.arctan2(R[1, 0], R[0, 0]))
     c, s = np.cos(yaw), np.sin(yaw)
     # Undo the yaw first: what is left is Ry Rx and well conditioned whatever the yaw was.
