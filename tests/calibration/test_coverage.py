@@ -8,6 +8,7 @@ errors that have nothing to do with them. The quick version runs each method a f
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -17,6 +18,7 @@ import theodolite as th
 from tests.calibration.sizes import grown
 from theodolite.calibration.catalogue import METHODS, method_named
 from theodolite.estimation.identifiability import Identifiability
+from theodolite.estimation.loss import Loss, Shape
 from theodolite.estimation.solver import Change, solve
 
 TARGETS = (("a", (0.05, 0.02, 0.10)), ("b", (-0.05, 0.04, 0.10)), ("c", (0.0, -0.06, 0.12)))
@@ -162,3 +164,32 @@ def test_intervals_hold_for_errors_that_no_tolerance_foresaw() -> None:
 def test_intervals_hold_in_every_cell(name: str, targets: int, kind: str, size: float) -> None:
     found = list(hits(name, targets=targets, kind=kind, size=size, runs=60, prior=True))
     assert 0.93 <= np.mean(found) <= 0.97, f"{np.mean(found):.3f} of {len(found)}"
+
+
+@pytest.mark.parametrize("shape", [Shape.HUBER, Shape.CAUCHY])
+def test_intervals_of_robust_losses_hold_with_outliers(shape: Shape) -> None:
+    """One measurement in ten is a millimetre off."""
+    robot, method = th.robots.puma560(), th.Position()
+    base = th.identifiable(robot, method).identifiable
+    inside = []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        true = th.perturb(robot, th.ParameterErrors(1e-3, 2e-3), rng, only=base)
+        data = th.simulate(true, method, points=100, rng=rng, noise=th.Noise(position=5e-5))
+        positions = data.positions.copy()
+        positions[rng.permutation(100)[:10]] += 1e-3 * rng.standard_normal((10, 1, 3))
+        result = th.identify(
+            robot,
+            replace(data, positions=positions),
+            method,
+            gains=False,
+            hold_out=0.0,
+            loss=Loss(shape),
+        )
+        truth = dict(zip((p.name for p in true.parameters), true.values, strict=True))
+        inside += [
+            abs(estimate.identified - truth[estimate.name]) <= estimate.interval
+            for estimate in result.estimates
+            if estimate.interval is not None
+        ]
+    assert 0.92 <= np.mean(inside) <= 0.98, f"{np.mean(inside):.3f} of {len(inside)}"
