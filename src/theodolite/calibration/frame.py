@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.calibration.analytic import Measured
 from theodolite.calibration.configurations import observed_poses
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
@@ -94,6 +95,7 @@ class Frame(Method):
 
     name: ClassVar[str] = "frame"
     title: ClassVar[str] = "frame measure"
+    shows: ClassVar[Measured | None] = Measured.POSE
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.analytic import Measured
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError
@@ -85,6 +86,8 @@ class Method(ABC):
     #: Options of its own, by the names that its class takes.
     options: ClassVar[frozenset[str]] = frozenset()
 
+    #: What it shows of the tool directly; None where that depends on more than the tool.
+    shows: ClassVar[Measured | None] = None
     #: Columns that only this method knows, with their units: ``("length_m",)``.
     columns: ClassVar[tuple[str, ...]] = ()
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.analytic import Measured
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
 from theodolite.calibration.method import Method, Start
@@ -89,6 +90,7 @@ class Position(Method):
 
     name: ClassVar[str] = "position"
     title: ClassVar[str] = "position measure"
+    shows: ClassVar[Measured | None] = Measured.POSITION
 
     @property
     def needs(self) -> tuple[str, ...]:

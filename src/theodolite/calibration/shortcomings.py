@@ -1,7 +1,7 @@
 """What a model that is not complete leaves in the residuals.
 
 A table in Denavit and Hartenberg's convention cannot tilt one of two parallel axes. If the real
-robot's axes are tilted, its calibration converges all the same and leaves the rest to the
+robot's axes are tilted, its calibration still converges and leaves the rest to the
 residuals. So a model that lacks something is compared with the same robot in rows of six errors.
 """
 

@@ -31,13 +31,11 @@ from theodolite.cli.options import (
 from theodolite.cli.pictures import LensOption, MountOption
 
 if TYPE_CHECKING:
-    from theodolite.calibration.completeness import Completeness
     from theodolite.calibration.data import Dataset
     from theodolite.calibration.excitation import Excitation
     from theodolite.calibration.method import Method
     from theodolite.estimation.identifiability import Identifiability
     from theodolite.model.machine import Machine
-    from theodolite.model.robot import Robot
 
 NAME = "identifiable"
 
@@ -79,6 +77,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say which parameters are identifiable, and how the others combine with them."""
+    from theodolite.calibration.completeness import completeness
     from theodolite.calibration.coupling import coupling
     from theodolite.io.priorities import format_matrix, to_matrix
     from theodolite.io.writing import check_writable, write_text
@@ -98,10 +97,10 @@ def command(
 
     if out is not None:
         check_writable(out, force=force)
-    subject = with_priorities(_modelled(robot_named(robot), model, method, base=base), priorities)
     way = method_from(method, plane=plane)
     if "pixels" in way.needs:
         way = method_from(method, lens=lens, mount=mount)
+    subject = with_priorities(_modelled(robot_named(robot), model, way, base=base), priorities)
     recorded = None
     if data:
         recorded = data_from(
@@ -129,12 +128,11 @@ def command(
     lost = coupling(shown) if isinstance(subject, Mechanism) else None
     for sentence in lost.sentences() if lost is not None else ():
         screen.print(sentence)
-    report = None
-    missing: tuple[str, ...] = ()
-    if method in ("frame", "position") and isinstance(subject, Robot):
-        found = _completeness(subject, method, base=base)
-        missing = found.missing
-        report = None if model is None else found
+    found = None
+    if way.shows is not None and isinstance(subject, Robot):
+        found = completeness(subject, way.shows, base=base)
+    missing = () if found is None else found.missing
+    report = None if model is None else found
     if report is not None:
         show_completeness(screen, report)
     else:
@@ -172,7 +170,7 @@ def _examined(
     return shown, excitation(robot, recorded, shown, known)
 
 
-def _modelled(robot: Machine, model: str | None, method: str, *, base: bool) -> Machine:
+def _modelled(robot: Machine, model: str | None, method: Method, *, base: bool) -> Machine:
     """The robot in the model that is asked about, its base unknown or not."""
     from theodolite.calibration.analytic import with_base_known
     from theodolite.errors import InputError
@@ -184,9 +182,9 @@ def _modelled(robot: Machine, model: str | None, method: str, *, base: bool) -> 
     if model is None:
         return robot
     robot = serial(robot, "completeness is a question about serial ones")
-    if method not in ("frame", "position"):
+    if method.shows is None:
         raise InputError(
-            f"completeness is a question about poses or positions, not about '{method}'",
+            f"completeness is a question about poses or positions, not about '{method.name}'",
             allowed="--method frame, --method position",
         )
     if model == "own":
@@ -196,11 +194,3 @@ def _modelled(robot: Machine, model: str | None, method: str, *, base: bool) -> 
         raise InputError(f"there is no model '{model}'", allowed=["own", *allowed])
     converted = convert(robot, Convention(model))
     return converted if base else with_base_known(converted)
-
-
-def _completeness(robot: Robot, method: str, *, base: bool) -> Completeness:
-    from theodolite.calibration.analytic import Measured
-    from theodolite.calibration.completeness import completeness
-
-    measured = Measured.POSE if method == "frame" else Measured.POSITION
-    return completeness(robot, measured, base=base)

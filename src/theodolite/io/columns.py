@@ -70,7 +70,7 @@ class Columns:
     ) -> None:
         """Keep a column; ``seen`` names what it belongs to, if that may be out of sight."""
         if key in place:
-            raise self._error(f"column '{name}' gives again what another column gives")
+            raise self._error(f"column '{name}' repeats what another column says")
         if seen:
             self._together.setdefault(seen, []).append(name)
         elif np.isnan(values).any():

@@ -172,7 +172,7 @@ def read_dynamics(path: Path | str) -> DynamicParameters:
         ) from error
     wrong = [name for name, value in parameters.values.items() if not isfinite(value)]
     if wrong:
-        raise InputError(f"{wrong[0]} is no finite number", where=str(path))
+        raise InputError(f"{wrong[0]} is not a finite number", where=str(path))
     return parameters
 
 
