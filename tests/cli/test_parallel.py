@@ -82,13 +82,12 @@ def test_the_losses_of_rank_are_printed(theodolite) -> None:
     assert set(json.loads(out)["lost"]["coupled"]) == {"psi4", "d"}
 
 
-@pytest.mark.parametrize("page", ["parallel-robots.md", "closed-loops.md"])
-def test_the_files_in_the_documentation_work(theodolite, page: str) -> None:
-    text = (Path(__file__).parents[2] / "docs" / page).read_text()
-    found = re.search(r"```toml\n(.*?)```", text, re.S)
+@pytest.mark.parametrize(("name", "method"), [("press", "frame"), ("linear-delta", "implicit")])
+def test_the_files_in_the_documentation_work(theodolite, name: str, method: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "mechanism-file.md"
+    found = re.search(rf"```toml {name}\.toml\n(.*?)```", page.read_text(), re.S)
     assert found
     Path("own.toml").write_text(found.group(1))
-    method = "implicit" if "parallel" in page else "frame"
     code, _, errors = theodolite(
         "generate", "own.toml", "-m", "frame", "--points", 40, "--error-mm", 0.5, "--out", "d.csv"
     )

@@ -29,13 +29,13 @@ def read_npz(path: Path) -> dict[str, FloatArray]:
     return _columns(npz_arrays(path), path)
 
 
-def npz_arrays(path: Path) -> dict[str, Any]:
-    """The arrays of a NumPy archive; objects that would run code, and bombs, are refused."""
+def npz_arrays(path: Path, *, kinds: str = "fiub") -> dict[str, Any]:
+    """The arrays of a NumPy archive, of given kinds; objects and bombs are refused."""
     content = BytesIO(read_bytes(path))
     with undamaged("a NumPy archive of numbers", path):
         check_unpacked(content, path)
         with np.load(content, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files if _fits(archive, name)}
+            return {name: archive[name] for name in archive.files if _fits(archive, name, kinds)}
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def check_unpacked(content: BytesIO, path: Path) -> None:
         )
 
 
-def _fits(archive: Any, name: str) -> bool:
+def _fits(archive: Any, name: str, kinds: str) -> bool:
     """Does an array have the size that its file has? NumPy makes room before it reads."""
     with archive.zip.open(f"{name}.npy") as stream:
         version = np.lib.format.read_magic(stream)
@@ -76,7 +76,7 @@ def _fits(archive: Any, name: str) -> bool:
         if math.prod(shape) * max(1, dtype.itemsize) > size:
             raise ValueError(shape)
         # Text and objects are no columns of numbers.
-        return dtype.kind in "fiub"
+        return dtype.kind in kinds
 
 
 def read_mat(path: Path) -> dict[str, FloatArray]:

@@ -202,7 +202,9 @@ def _check_gains(gains: FloatArray, robot: Machine) -> None:
 
 def _archive(path: Path, robot: Machine) -> dict[str, FloatArray]:
     """The arrays of a NumPy archive that belong to a recording."""
-    arrays = {name: array for name, array in npz_arrays(path).items() if name in _ARRAYS}
+    arrays = {
+        name: array for name, array in npz_arrays(path, kinds="fiubc").items() if name in _ARRAYS
+    }
     for name in ("times", "positions"):
         if name not in arrays:
             raise InputError(f"has no '{name}'", where=str(path), allowed="times positions torques")
@@ -216,6 +218,8 @@ def _archive(path: Path, robot: Machine) -> dict[str, FloatArray]:
                 where=str(path),
                 allowed=f"{shape}",
             )
+        if array.dtype.kind not in "fiu":
+            raise InputError(f"'{name}' is not of real numbers", where=str(path))
         if not np.isfinite(array).all():
             row = int(np.argwhere(~np.isfinite(array))[0][0]) + 1
             raise InputError(
