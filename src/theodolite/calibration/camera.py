@@ -13,6 +13,7 @@ Where camera and target are is what the robot's base and tool parameters say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -205,13 +206,20 @@ class Camera(Method):
         """Pixels of all points in ``points`` pictures that show the whole target."""
         found: list[FloatArray] = []
         target = self._target(robot)
-        for _ in range(ATTEMPTS):
-            motors = self._looking(robot, target, 2 * points, rng)
+        for attempt in range(ATTEMPTS):
+            none = not sum(map(len, found))
+            if attempt > 2 and none:
+                break
+            # A platform may be unable to look from anywhere but where it is.
+            anywhere = robot.joints < 6 or (attempt and none)
+            look = robot.random_motors if anywhere else partial(self._looking, robot, target)
+            motors = look(2 * points, rng)
             found.append(motors[self._visible(robot, motors, target)])
             if sum(map(len, found)) >= points:
                 return self.pictures(robot, np.concatenate(found)[:points], target)
         raise UnreachableError(
-            f"robot '{robot.name}' does not show the camera its target in {points} configurations"
+            f"robot '{robot.name}' does not show the camera its target in {points} configurations: "
+            "move the camera or the target in the robot file, or take another lens"
         )
 
     def points_for(self, robot: Machine) -> int:
@@ -251,9 +259,7 @@ class Camera(Method):
     def _looking(
         self, robot: Machine, target: FloatArray, count: int, rng: np.random.Generator
     ) -> FloatArray:
-        """Configurations that look at the target where the robot can choose, else any."""
-        if robot.joints < 6:
-            return robot.random_motors(count, rng)
+        """Configurations that look at the target."""
         away = np.ptp(target, axis=0).max() * self.lens.fx / (PART * min(self.size))
         centre = target.mean(axis=0)
         turn = rotations.exp(

@@ -47,6 +47,8 @@ ATTEMPTS = 20
 PER_CONFIGURATION = 10
 #: Configurations that are searched for at once: few at a time take hardly less.
 TOGETHER = 300
+#: Rounds of looking for places with enough configurations.
+ROUNDS = 12
 #: So many searches without a new configuration: there are no more.
 HOPELESS = 60
 
@@ -310,10 +312,12 @@ class _Link(Method):
             )
         found: list[FloatArray] = []
         missing = points
-        for tried in range(12):
+        for tried in range(1, ROUNDS + 1):
             found.extend(self._find_sets(robot, missing, per_set, rng))
             missing = points - len(found)
-            if missing <= 0 or (tried and not found):
+            # At this rate the rounds that are left would not be enough.
+            hopeless = tried > 1 and ROUNDS * len(found) < points * tried
+            if missing <= 0 or hopeless:
                 break
         if missing > 0:
             raise UnreachableError(self._explain(robot, points, len(found), per_set))
