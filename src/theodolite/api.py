@@ -55,9 +55,10 @@ from theodolite.dynamics.preparation import prepare_runs
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.serial import Dynamics
 from theodolite.errors import InputError, TheodoliteError, shown
+from theodolite.estimation.descent import Progress, Status
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss, Shape
-from theodolite.estimation.solver import Change, Progress, Status
+from theodolite.estimation.solver import Change
 from theodolite.io.dh_table import read_dh_table
 from theodolite.io.dynamics_file import read_dynamics, write_dynamics
 from theodolite.io.recordings import read_recording

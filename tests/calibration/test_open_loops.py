@@ -11,8 +11,9 @@ import theodolite as th
 from tests.calibration.mahalanobis import relative_scatter, squared_distance
 from tests.random_mechanisms import polygon_robot
 from tests.random_robots import central_differences
+from theodolite.estimation.descent import Status
 from theodolite.estimation.multipliers import solve_with_multipliers, solve_with_penalty
-from theodolite.estimation.solver import Status, solve
+from theodolite.estimation.solver import solve
 from theodolite.estimation.statistics import statistics
 from theodolite.io.mechanism_file import format_mechanism
 from theodolite.io.robot_file import parse_robot

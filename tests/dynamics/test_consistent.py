@@ -16,7 +16,7 @@ from theodolite.dynamics.judge import judge_identification
 from theodolite.dynamics.prediction import predict
 from theodolite.dynamics.result import BodyStatus
 from theodolite.errors import MissingExtraError
-from theodolite.estimation.solver import Status
+from theodolite.estimation.descent import Status
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])

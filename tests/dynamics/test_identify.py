@@ -23,7 +23,7 @@ from theodolite.dynamics.ridge import fit_ridge
 from theodolite.dynamics.torque import TorqueProblem
 from theodolite.dynamics.torque_noise import correlation_factor
 from theodolite.errors import InputError
-from theodolite.estimation.solver import Status
+from theodolite.estimation.descent import Status
 from theodolite.reproduce import renaud_dynamics
 
 

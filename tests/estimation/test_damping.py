@@ -8,8 +8,9 @@ import pytest
 from tests.estimation.problems import Residual, SmallProblem, decay, linear, parameters
 from theodolite.arrays import FloatArray
 from theodolite.errors import InfeasibleError
+from theodolite.estimation.descent import FIRST_DAMPING, Status
 from theodolite.estimation.loss import Loss, Shape
-from theodolite.estimation.solver import FIRST_DAMPING, Change, Status, solve
+from theodolite.estimation.solver import Change, solve
 
 T = np.linspace(0, 4, 25)
 
@@ -145,11 +146,23 @@ def doubled(limit: float = np.inf) -> SmallProblem:
 
 def test_base_parameters_begin_where_the_relations_put_them() -> None:
     small = doubled()
-    solve(small)
+    # All parameters are moved first, as d does not start at its nominal value.
+    solve(small, start=np.array([1.8, 0.9, 0.6, 0.55]))
     sums = [x[0] + x[3] / 2 for x in small.seen]
     back = next(i for i, x in enumerate(small.seen) if i and x[3] == 0.5)
     assert sums[back] == pytest.approx(sums[back - 1], rel=1e-9)
     assert abs(small.seen[back - 1][3] - 0.5) > 0.01
+
+
+def test_base_parameters_alone_find_the_same_with_fewer_passes() -> None:
+    direct, roundabout = doubled(), doubled()
+    found = solve(direct)
+    expected = solve(roundabout, start=np.array([1.8, 0.9, 0.6, 0.5 + 1e-9]))
+    assert all(x[3] == 0.5 for x in direct.seen)
+    assert any(x[3] != 0.5 for x in roundabout.seen[2:])
+    assert len(direct.seen) < len(roundabout.seen)
+    assert found.values == pytest.approx(expected.values, abs=1e-8)
+    assert found.cost_of_all <= expected.cost_of_all
 
 
 def test_where_the_relations_do_not_reach_they_begin_anew() -> None:

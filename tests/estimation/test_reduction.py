@@ -7,7 +7,7 @@ import pytest
 
 from tests.estimation.problems import SmallProblem, linear, parameters
 from theodolite.estimation.loss import HUBER_THRESHOLD, Loss, Shape
-from theodolite.estimation.reduction import PIECE, Reduction, reduce, triangle
+from theodolite.estimation.reduction import LARGE, PIECE, Reduction, reduce, triangle
 
 
 @pytest.mark.parametrize("rows", [1, 3, 4, 50, PIECE, PIECE + 1, 2 * PIECE + 7])
@@ -18,6 +18,18 @@ def test_a_triangle_has_the_products_of_its_matrices(rows: int, rng: np.random.G
     np.testing.assert_array_equal(np.tril(R, -1), 0)
     np.testing.assert_allclose(R.T @ R, A.T @ A, atol=1e-10)
     np.testing.assert_allclose(triangle([A], 4).T @ triangle([A], 4), A.T @ A, atol=1e-10)
+
+
+@pytest.mark.parametrize("columns", [1, 5, 40])
+def test_large_matrices_are_folded_to_the_same_factor(
+    columns: int, rng: np.random.Generator
+) -> None:
+    A = rng.standard_normal((LARGE // columns + 3, columns))
+    few = triangle([A[:2]], columns)
+    R = triangle([A[:2], A[2:], A[:5]], columns)
+    np.testing.assert_array_equal(np.tril(R, -1), 0)
+    expected = np.concatenate([few, A[2:], A[:5]])
+    np.testing.assert_allclose(np.abs(R), np.abs(np.linalg.qr(expected, mode="r")), atol=1e-11)
 
 
 def test_few_rows_leave_zero_rows(rng: np.random.Generator) -> None:

@@ -10,13 +10,9 @@ from scipy.stats import norm
 from tests.estimation.problems import Residual, SmallProblem, decay, linear, parameters
 from theodolite.arrays import FloatArray
 from theodolite.errors import InfeasibleError
+from theodolite.estimation.descent import FIRST_DAMPING, Status
 from theodolite.estimation.loss import HUBER_THRESHOLD, Loss, Shape
-from theodolite.estimation.solver import (
-    FIRST_DAMPING,
-    Change,
-    Status,
-    solve,
-)
+from theodolite.estimation.solver import Change, solve
 
 T = np.linspace(0, 4, 25)
 

@@ -10,9 +10,10 @@ from scipy.optimize import least_squares
 
 from tests.estimation.problems import SmallProblem, decay, linear, parameters
 from theodolite.arrays import FloatArray
+from theodolite.estimation.descent import Status
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.reduction import reduce
-from theodolite.estimation.solver import Change, Status, examine, settle, solve
+from theodolite.estimation.solver import Change, examine, settle, solve
 
 T = np.linspace(0, 4, 25)
 

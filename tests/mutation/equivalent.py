@@ -77,8 +77,10 @@ _BY_REASON: dict[str, dict[str, tuple[str, ...]]] = {
         SIGN: (
             "return -(reduction.R if structure is None else triangle(structure, len(problem.parameters)))",
         ),
+        EDGE: ("if first is None or first.cost >= end.trace[0].cost:",),
+    },
+    "descent": {
         EDGE: (
-            "if first is None or first.cost >= end.trace[0].cost:",
             "if scaled.scale <= NEGLIGIBLE_SCALE:",
             "if abs(scaled.scale / previous - 1) <= SCALE_TOLERANCE:",
             "damping = 0.0 if outcome.gain >= WELL_PREDICTED else outcome.damping / 10",

@@ -42,7 +42,8 @@ SELECTION = {
     "statistics": ("test_statistics.py",),
     "outliers": ("test_outliers.py",),
     "identifiability": ("test_base_parameters.py", "test_null_space.py"),
-    "solver": ("test_solver.py", "test_search.py", "test_damping.py"),
+    "solver": ("test_solver.py", "test_damping.py", "test_search.py"),
+    "descent": ("test_search.py", "test_damping.py", "test_solver.py"),
 }
 #: Seconds for the tests of one mutant: many times what they take on the original.
 LIMIT = 15

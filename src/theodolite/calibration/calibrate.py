@@ -29,12 +29,13 @@ from theodolite.calibration.noise import Noise
 from theodolite.calibration.result import Choice, Estimate, Result
 from theodolite.calibration.shortcomings import shortcomings
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
+from theodolite.estimation.descent import Progress
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.multipliers import MultiplierSolution, solve_with_multipliers
 from theodolite.estimation.outliers import NO_OUTLIERS, find_outliers
 from theodolite.estimation.reduction import reduce
-from theodolite.estimation.solver import Change, Progress, Solution, examine, solve
+from theodolite.estimation.solver import Change, Solution, examine, solve
 from theodolite.estimation.statistics import Statistics, statistics
 from theodolite.estimation.threads import single_thread
 from theodolite.model.machine import Machine

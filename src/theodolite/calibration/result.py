@@ -13,9 +13,9 @@ from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.shortcomings import Shortcomings
 from theodolite.errors import InputError
+from theodolite.estimation.descent import Iteration, Status
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.outliers import FALSE_ALARMS, Outliers
-from theodolite.estimation.solver import Iteration, Status
 from theodolite.estimation.statistics import Statistics
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import Group, Unit

@@ -27,8 +27,9 @@ from theodolite.dynamics.torque_checks import check_runs
 from theodolite.dynamics.torque_noise import estimate_noise
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
+from theodolite.estimation.descent import Status
 from theodolite.estimation.problem import Block
-from theodolite.estimation.solver import Solution, Status, solve
+from theodolite.estimation.solver import Solution, solve
 from theodolite.estimation.statistics import statistics
 from theodolite.model.parameters import Group, Parameter, Unit
 

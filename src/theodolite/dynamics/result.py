@@ -14,8 +14,9 @@ from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.torque import TorqueProblem
 from theodolite.dynamics.torque_noise import TorqueNoise
 from theodolite.dynamics.tree import Tree
+from theodolite.estimation.descent import Status
 from theodolite.estimation.identifiability import Identifiability
-from theodolite.estimation.solver import Solution, Status
+from theodolite.estimation.solver import Solution
 from theodolite.estimation.statistics import Statistics
 
 

@@ -241,14 +241,13 @@ def analyse(
     kept = np.arange(len(order))
     if rank < len(order):
         kept = _exchanged(scaled, _choose(scaled, rank), effects[order])
-    dropped = np.setdiff1d(np.arange(len(order)), kept)
     index = np.array(order, dtype=np.intp)
     return Identifiability(
         tuple(parameters),
         tuple(priorities),
         index[kept],
-        index[dropped],
-        np.setdiff1d(np.arange(len(parameters)), index),
+        np.delete(index, kept),
+        np.delete(np.arange(len(parameters)), index),
         R,
         values,
         rows,
@@ -289,7 +288,7 @@ def analyse_by_svd(
         tuple(priorities),
         index[kept],
         index[dropped],
-        np.setdiff1d(np.arange(len(parameters)), index),
+        np.delete(np.arange(len(parameters)), index),
         R,
         values,
         rows,
@@ -338,7 +337,7 @@ def _regrouped(null: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     involved = np.flatnonzero(sizes > SQRT_ROUNDING * sizes.max(initial=0.0))[::-1]
     unit = null[involved] / sizes[involved, None]
     dropped = np.sort(involved[_choose(unit.T, null.shape[1])])
-    kept = np.setdiff1d(np.arange(len(null)), dropped)
+    kept = np.delete(np.arange(len(null)), dropped)
     if not len(dropped):
         return kept, dropped, np.zeros((len(kept), 0))
     return kept, dropped, -null[kept] @ np.linalg.inv(null[dropped])
@@ -381,8 +380,13 @@ def _choose(columns: FloatArray, rank: int) -> IntArray:
     Gram-Schmidt with every column left kept orthogonal to the chosen ones. Columns that are
     nearly dependent on better ones wait until all the others had their turn: the offset along
     a joint axis that is almost parallel to the next, for one, would otherwise take the place
-    of the angle between the two and be determined to metres.
+    of the angle between the two and be determined to metres. Among equals the earlier one is
+    taken, whatever rounding says.
     """
+    diagonal = np.diag(np.asarray(np.linalg.qr(columns[:, :rank], mode="r")))
+    if np.all(np.abs(diagonal) > STRONG):
+        # As usual when a base set is looked at again: the first ones are independent.
+        return np.arange(rank)
     rest = columns.T.copy()
     chosen: list[int] = []
 
@@ -398,7 +402,7 @@ def _choose(columns: FloatArray, rank: int) -> IntArray:
             choose(index, size)
     while len(chosen) < rank:
         sizes = np.linalg.norm(rest, axis=1)
-        best = int(np.argmax(sizes))
+        best = int(np.argmax(sizes >= (1.0 - SQRT_ROUNDING) * sizes.max()))
         choose(best, float(sizes[best]))
     return np.array(chosen, dtype=np.intp)
 
@@ -412,7 +416,7 @@ def _exchanged(columns: FloatArray, kept: IntArray, effects: FloatArray) -> IntA
     """
     kept = kept.copy()
     while True:
-        others = np.setdiff1d(np.arange(columns.shape[1]), kept)
+        others = np.delete(np.arange(columns.shape[1]), kept)
         Q, R = np.linalg.qr(columns[:, kept])
         relations = np.linalg.solve(R, Q.T @ columns[:, others])
         taken = np.abs(relations) * effects[others] / effects[kept][:, None]

@@ -9,19 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from theodolite.estimation.descent import NEGLIGIBLE_SCALE, SCALE_TOLERANCE, Iteration, Status
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.problem import Problem
 from theodolite.estimation.reduction import Reduction, reduce
 from theodolite.estimation.scaling import unit_columns
-from theodolite.estimation.solver import (
-    NEGLIGIBLE_SCALE,
-    SCALE_TOLERANCE,
-    Iteration,
-    Solution,
-    Status,
-    examine,
-)
+from theodolite.estimation.solver import Solution, examine
 from theodolite.estimation.threads import single_thread
 
 #: Beyond this condition number of the scaled base columns, intervals span orders of magnitude.

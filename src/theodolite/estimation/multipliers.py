@@ -24,12 +24,13 @@ from typing import Protocol
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.estimation.descent import Iteration, Status
 from theodolite.estimation.identifiability import Identifiability, analyse
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.prior import Prior
 from theodolite.estimation.problem import Block, ConstrainedProblem, Linearized
 from theodolite.estimation.reduction import Reduction, reduce
-from theodolite.estimation.solver import Iteration, Solution, Status, settle
+from theodolite.estimation.solver import Solution, settle
 from theodolite.estimation.step import linear_step, noise_left, widened
 from theodolite.estimation.threads import single_thread
 from theodolite.matrices import pseudo_inverse

@@ -14,9 +14,14 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.problem import Problem
+from theodolite.estimation.threads import single_thread
 
 #: Rows factorized at a time: few enough to stay in the cache.
-PIECE = 1000
+PIECE = 500
+#: Columns that are eliminated together.
+PANEL = 8
+#: Matrices with fewer entries are factorized by NumPy: loading SciPy's LAPACK would take longer.
+LARGE = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,18 +55,35 @@ class Reduction:
 
 def triangle(matrices: Iterable[FloatArray], columns: int) -> FloatArray:
     """The triangular factor (columns, columns) of stacked matrices (m, columns)."""
-    # Transposed throughout, so that LAPACK's columns are contiguous.
-    lower = np.tri(columns)
-    factor: FloatArray = np.zeros((columns, 0))
+    factor: FloatArray = np.zeros((0, columns))
     for matrix in matrices:
+        fold = _fold_in_panels if matrix.size >= LARGE else _fold_at_once
+        factor = fold(factor, matrix)
+    return _square(factor)
+
+
+def _square(factor: FloatArray) -> FloatArray:
+    """A factor of few rows with the rows of zeros that it lacks."""
+    missing = factor.shape[1] - len(factor)
+    return np.concatenate([factor, np.zeros((missing, factor.shape[1]))]) if missing else factor
+
+
+def _fold_at_once(factor: FloatArray, matrix: FloatArray) -> FloatArray:
+    """The factor of a factor on top of a matrix."""
+    return np.asarray(np.linalg.qr(np.concatenate([factor, matrix]), mode="r"))
+
+
+def _fold_in_panels(factor: FloatArray, matrix: FloatArray) -> FloatArray:
+    """The same piece by piece and several columns at a time, three times as fast."""
+    from scipy.linalg.lapack import dtpqrt
+
+    factor = _square(factor)
+    panel = min(PANEL, len(factor))
+    # Entered here again, since SciPy may just have loaded a LAPACK of its own.
+    with single_thread():
         for start in range(0, len(matrix), PIECE):
-            piece = matrix[start : start + PIECE].T
-            stacked = np.concatenate([factor, piece], axis=1)
-            reflected, _ = np.linalg.qr(stacked.T, mode="raw")
-            rows = min(columns, stacked.shape[1])
-            factor = reflected[:, :rows] * lower[:, :rows]
-    missing = np.zeros((columns, columns - factor.shape[1]))
-    return np.concatenate([factor, missing], axis=1).T
+            factor, *_ = dtpqrt(0, panel, factor, matrix[start : start + PIECE])
+    return np.triu(factor)
 
 
 def reduce(problem: Problem, values: FloatArray, loss: Loss) -> Reduction:

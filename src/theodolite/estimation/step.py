@@ -57,9 +57,12 @@ def linear_step(
 ) -> Step:
     """The step that makes data, prior and damping together smallest."""
     scaled, scale = _system(here, prior, free, noise, damping)
-    wanted = np.concatenate([here.z, noise * prior.residual(values[free])])
-    Q, R = np.linalg.qr(scaled)
-    wanted = Q[: len(wanted)].T @ wanted
+    augmented = np.zeros((len(scaled), len(free) + 1))
+    augmented[:, :-1] = scaled
+    augmented[: len(here.z), -1] = here.z
+    augmented[len(here.z) :, -1][: len(prior.factor)] = noise * prior.residual(values[free])
+    factor = np.asarray(np.linalg.qr(augmented, mode="r"))[: len(free)]
+    R, wanted = factor[:, :-1], factor[:, -1]
     step = np.zeros(len(values))
     step[free] = -_solved(R, wanted) / scale
     unit = np.where(np.isfinite(prior.tolerances), prior.tolerances, 1.0 + np.abs(values[free]))
@@ -88,11 +91,13 @@ def widened(
 
     A tolerance is a judgement; data that contradict it are believed.
     """
+    moved = np.abs(values[free] - prior.mean)
+    if not (moved > BEYOND * prior.tolerances).any():
+        return prior
     scaled, scale = _system(here, prior, free, noise, 0.0)
     R = np.asarray(np.linalg.qr(scaled, mode="r"))
     inverse = np.linalg.pinv(R, rcond=np.finfo(float).eps)
     deviations = noise * np.linalg.norm(inverse, axis=1) / scale
-    moved = np.abs(values[free] - prior.mean)
     narrow = (moved > BEYOND * prior.tolerances) & (deviations < WELL_DETERMINED * prior.tolerances)
     if not narrow.any():
         return prior

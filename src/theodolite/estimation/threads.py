@@ -6,6 +6,7 @@ than computing: on two cores a Jacobian with its QR takes twice as long as on on
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -14,12 +15,13 @@ from threadpoolctl import ThreadpoolController
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _controller(*, with_scipy: bool) -> ThreadpoolController:
+    """What is loaded now; SciPy brings a BLAS of its own."""
     return ThreadpoolController()
 
 
 @contextmanager
 def single_thread() -> Iterator[None]:
     """One thread for BLAS and LAPACK inside this block."""
-    with _controller().limit(limits=1, user_api="blas"):
+    with _controller(with_scipy="scipy.linalg" in sys.modules).limit(limits=1, user_api="blas"):
         yield

@@ -194,27 +194,39 @@ class Chain:
         frames = np.empty((self.bodies + 1, 3, 3, n))
         origins = np.empty((self.bodies + 1, 3, n))
         frames[0], origins[0] = np.eye(3)[:, :, None], 0.0
+        amounts = self._opening_amounts(at, basis)
+        cosines, sines = np.cos(amounts), np.sin(amounts)
         for body, (link_frame, link_origin) in enumerate(at.links):
-            flat = frames[body].reshape(3, 3 * n)
-            frame = frames[body + 1]
-            np.matmul(link_frame.T, flat, out=frame.reshape(3, 3 * n))
-            np.matmul(link_origin, flat, out=origins[body + 1].reshape(3 * n))
-            origins[body + 1] += origins[body]
+            frame, origin = frames[body + 1], origins[body + 1]
+            if body:
+                flat = frames[body].reshape(3, 3 * n)
+                np.matmul(link_frame.T, flat, out=frame.reshape(3, 3 * n))
+                np.matmul(link_origin, flat, out=origin.reshape(3 * n))
+                origin += origins[body]
+            else:
+                frame[:], origin[:] = link_frame.T[:, :, None], link_origin[:, None]
             if body < len(self._openers):
                 opener = self._openers[body]
-                factors = opener.coefficients * at.extended[opener.parameters]
-                amount = at.amounts[opener.index] + factors @ basis[opener.basis]
                 if opener.rotation:
                     i, j = (opener.axis + 1) % 3, (opener.axis + 2) % 3
-                    cos, sin = np.cos(amount), np.sin(amount)
+                    cos, sin = cosines[body], sines[body]
                     turned = frame[i] * cos
                     turned += frame[j] * sin
                     frame[j] *= cos
                     frame[j] -= frame[i] * sin
                     frame[i] = turned
                 else:
-                    origins[body + 1] += frame[opener.axis] * amount
+                    origin += frame[opener.axis] * amounts[body]
         return frames, origins
+
+    def _opening_amounts(self, at: _Constants, basis: FloatArray) -> FloatArray:
+        """How far each moving element turns or slides, (openers, n)."""
+        amounts = np.empty((len(self._openers), basis.shape[1]))
+        for amount, opener in zip(amounts, self._openers, strict=True):
+            factors = opener.coefficients * at.extended[opener.parameters]
+            np.matmul(factors, basis[opener.basis], out=amount)
+            amount += at.amounts[opener.index]
+        return amounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,9 +303,11 @@ class Motion:
         frames = self._frames[:-1]
         axes[:, :3, :3] = frames
         d = (self._origins[-1] - self._origins[:-1])[:, None]
+        product = np.empty_like(frames[:, :, 0])
         for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-            axes[:, 3:, i] = frames[:, :, j] * d[:, :, k]
-            axes[:, 3:, i] -= frames[:, :, k] * d[:, :, j]
+            moment = axes[:, 3:, i]
+            np.multiply(frames[:, :, j], d[:, :, k], out=moment)
+            moment -= np.multiply(frames[:, :, k], d[:, :, j], out=product)
 
     @cached_property
     def _local_screws(self) -> FloatArray:
