@@ -66,9 +66,9 @@ def test_a_linear_problem_is_seen_twice(rng: np.random.Generator) -> None:
     assert len(small.seen) == 2
 
 
-@pytest.mark.parametrize(("offset", "steps"), [(9e-7, 0), (1.1e-6, 1)])
+@pytest.mark.parametrize(("offset", "steps"), [(9e-4, 0), (1.1e-3, 1)])
 @pytest.mark.parametrize("noise", [1.0, 0.01])
-def test_a_millionth_of_a_standard_error_is_no_step(
+def test_a_thousandth_of_a_standard_error_is_no_step(
     offset: float, steps: int, noise: float
 ) -> None:
     """One observation of x beside others that say only how large the noise is."""

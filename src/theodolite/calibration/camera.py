@@ -37,6 +37,8 @@ MOUNTS = ("ground", "hand")
 #: Of the simulated camera and target, unless given.
 DEFAULT_LENS = Lens(1000.0, 1000.0, 512.0, 384.0, -0.1, 0.05, 1e-3, -5e-4, 0.0)
 DEFAULT_SIZE = (1024, 768)
+#: Configurations drawn for each picture where a robot cannot be told to look at the target.
+MANY = 20
 #: A simulated target fills about this part of the picture; it is tilted by up to so much (radians).
 PART = 0.4
 TILT = 0.6
@@ -213,7 +215,7 @@ class Camera(Method):
             # A platform may be unable to look from anywhere but where it is.
             anywhere = robot.joints < 6 or (attempt and none)
             look = robot.random_motors if anywhere else partial(self._looking, robot, target)
-            motors = look(2 * points, rng)
+            motors = look((MANY if anywhere else 2) * points, rng)
             found.append(motors[self._visible(robot, motors, target)])
             if sum(map(len, found)) >= points:
                 return self.pictures(robot, np.concatenate(found)[:points], target)

@@ -27,6 +27,8 @@ from theodolite.model import rotations
 from theodolite.model.parameters import Group, Parameter, Unit
 from theodolite.model.twists import skews
 
+#: Directions that a hand hardly turns into, of the one it turns into most: kept at zero.
+UNSEEN = 1e-6
 #: Targets whose spread across a line is below this part of their spread along it are collinear.
 COLLINEAR = 1e-3
 #: Gauss-Newton steps from the linear estimate; they converge quadratically.
@@ -160,7 +162,7 @@ class FixtureProblem:
         matrix[:, :, -6:-3] = touches.rotations
         matrix[:, :, -3:] = -np.eye(3)
         solution = np.linalg.lstsq(
-            matrix.reshape(3 * n, -1), -touches.positions.ravel(), rcond=None
+            matrix.reshape(3 * n, -1), -touches.positions.ravel(), rcond=UNSEEN
         )[0]
         free = solution[: 3 * columns].reshape(columns, 3).T
         if flat:
@@ -173,7 +175,7 @@ class FixtureProblem:
         """A few Gauss-Newton steps, so that what is measured at the start is the touches."""
         for _ in range(REFINEMENTS):
             error, jacobian, _ = self._rows(values)
-            step = np.linalg.lstsq(jacobian.reshape(-1, 9), error.ravel(), rcond=1e-9)[0]
+            step = np.linalg.lstsq(jacobian.reshape(-1, 9), error.ravel(), rcond=UNSEEN)[0]
             values = values - step
         return values
 

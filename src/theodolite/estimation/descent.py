@@ -39,7 +39,7 @@ STEP_TOLERANCE = 1e-12
 LINEAR_STEP = 5e-6
 #: A step that moves every parameter by less than this part of its standard error is none.
 #: The decrease that a step promises is the square of its size in standard errors.
-ERROR_TOLERANCE = 1e-6
+ERROR_TOLERANCE = 1e-3
 MAX_ITERATIONS = 50
 #: A step is taken if it gives this part of the decrease that the linear model promises, ...
 TRUSTED = 0.05
