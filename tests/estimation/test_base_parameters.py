@@ -141,6 +141,8 @@ def test_dropped_parameters_are_regrouped_and_hidden(W: FloatArray) -> None:
     assert less.names(less.regrouped) == ["x3", "x4", "x1"]
     assert less.names(less.hidden) == ["x1"]
     assert not len(known.hidden)
+    # Nothing is left to be regrouped into.
+    assert known.without(known.base).relations.shape == (0, 5)
 
 
 def test_an_effect_is_judged_within_its_tolerance(Q: FloatArray) -> None:
@@ -150,6 +152,8 @@ def test_an_effect_is_judged_within_its_tolerance(Q: FloatArray) -> None:
     assert analysed(W, [np.inf, 1e-5]).identifiable == ["x0", "x1"]
     assert analysed(W, [2.0, 1e-5]).identifiable == ["x0", "x1"]
     assert analysed(W, [100.0, 1e-5]).identifiable == ["x0"]
+    # A parameter of unknown tolerance may be off by one, and by no more.
+    assert analysed(W, [np.inf, 1.5e-6]).identifiable == ["x0", "x1"]
 
 
 def test_priority_then_column_then_frame_decide(Q: FloatArray) -> None:
@@ -173,6 +177,37 @@ def test_priority_then_column_then_frame_decide(Q: FloatArray) -> None:
 def test_nearly_dependent_columns_wait(Q: FloatArray, angle: float, base: list[str]) -> None:
     W = np.column_stack([Q[:, 0], Q[:, 0] + angle * Q[:, 1], Q[:, 1]])
     assert analysed(W).identifiable == base
+
+
+def test_independent_columns_wait_for_none(Q: FloatArray) -> None:
+    W = np.column_stack([Q[:, 0], Q[:, 0] + 0.01 * Q[:, 1], Q[:, 2]])
+    assert analysed(W).identifiable == ["x0", "x1", "x2"]
+
+
+def test_while_one_waits_the_earlier_of_the_others_are_preferred(Q: FloatArray) -> None:
+    """x3 is nearly x2 - x0. It stands farther from x0 than x2 does, and comes too late."""
+    a, b, c = Q[:, 0], Q[:, 1], Q[:, 2]
+    W = np.column_stack([a, a + 0.01 * b, a + b, b + 0.015 * c, c])
+    known = analysed(W)
+    assert known.identifiable == ["x0", "x2", "x4"]
+    solved = np.linalg.lstsq(W[:, known.base], W[:, known.regrouped], rcond=None)[0]
+    np.testing.assert_allclose(known.relations, solved, atol=1e-12)
+
+
+def test_no_more_columns_than_the_rank_are_kept() -> None:
+    """In a triangle with -1 above its diagonal no column is near those before it.
+
+    All together they are dependent to 2^-38 nevertheless: one of them is left out.
+    """
+    size = 40
+    triangle = np.eye(size) - np.triu(np.ones((size, size)), 1)
+    W = np.zeros((size + 2, size + 3))
+    W[:2, :3] = [[1.0, 1.0, 0.0], [0.0, 0.01, 1.0]]
+    W[2:, 3:] = triangle
+    known = analysed(W)
+    assert known.rank == np.linalg.matrix_rank(W, tol=1e-8) == size + 1
+    assert np.linalg.matrix_rank(W[:, known.base], tol=0.1) == size + 1
+    assert {0, 2} < set(known.base)
 
 
 def test_of_those_that_waited_the_strongest_is_next(Q: FloatArray) -> None:

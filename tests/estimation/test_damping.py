@@ -8,7 +8,7 @@ import pytest
 from tests.estimation.problems import Residual, SmallProblem, decay, linear, parameters
 from theodolite.arrays import FloatArray
 from theodolite.errors import InfeasibleError
-from theodolite.estimation.descent import FIRST_DAMPING, Status
+from theodolite.estimation.descent import FIRST_DAMPING, WELL_PREDICTED, Status
 from theodolite.estimation.loss import Loss, Shape
 from theodolite.estimation.solver import Change, solve
 
@@ -38,6 +38,38 @@ def test_steps_that_lead_away_are_damped(size: float, start: float) -> None:
     np.testing.assert_allclose(powers, np.round(powers), atol=1e-9)
     costs = [line.cost for line in found.trace]
     assert costs == sorted(costs, reverse=True)
+
+
+def test_damping_is_dropped_once_a_step_keeps_its_promise() -> None:
+    """For one parameter, damping d leaves 1 / (1 + d) of the cost as what the step promises."""
+    found = solve(SmallProblem(arctangent(1.0), parameters([1.45])), change=Change.ALL)
+    lines = found.trace
+    for before, line, after in zip(lines, lines[1:], lines[2:], strict=False):
+        gain = (before.cost - line.cost) / (before.cost / (1 + line.damping))
+        kept = 0.0 if gain > WELL_PREDICTED else line.damping / 10
+        assert after.damping == pytest.approx(kept)
+    dampings = [line.damping for line in lines[1:]]
+    assert dampings[:5] == pytest.approx([0.1, 0.01, 1e-3, 1e-4, 0.0])
+
+
+def test_a_second_order_path_that_leads_away_is_not_followed() -> None:
+    """x^2 - 1 from 0.4: the step leads to 1.45, the second-order path to 0.07.
+
+    The residual there is 1.10 and -0.99. It was -0.84 before.
+    """
+
+    def parabola(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return np.full((3, 1), x[0] ** 2 - 1), np.full((3, 1, 1), 2 * x[0])
+
+    small = SmallProblem(parabola, parameters([0.4]))
+    found = solve(small, change=Change.ALL)
+    step = (1 - 0.4**2) / (2 * 0.4)
+    path = [0.4 + step, 0.4 + step - step**2 / (2 * 0.4)]
+    assert all(any(x[0] == pytest.approx(there) for x in small.seen) for there in path)
+    assert found.trace[1].damping > 0
+    costs = [line.cost for line in found.trace]
+    assert costs == sorted(costs, reverse=True)
+    assert found.values[0] == pytest.approx(1.0)
 
 
 def weak(noise: float, rng: np.random.Generator) -> SmallProblem:
@@ -82,7 +114,7 @@ def test_a_thousandth_of_a_standard_error_is_no_step(
 
 
 @pytest.mark.parametrize(("offset", "again"), [(0.09, False), (0.11, True), (0.4, True)])
-@pytest.mark.parametrize("noise", [1.0, 0.1, 5.0])
+@pytest.mark.parametrize("noise", [1.0, 1e-3, 0.1, 5.0])
 def test_a_tenth_of_a_standard_error_is_not_worth_another_try(
     offset: float, again: bool, noise: float
 ) -> None:
@@ -111,6 +143,30 @@ def test_a_step_towards_the_solution_needs_no_damping(rng: np.random.Generator) 
     found = solve(small, change=Change.ALL)
     assert 1 <= found.iterations <= 3
     assert all(line.damping == 0.0 for line in found.trace)
+
+
+@pytest.mark.parametrize("unit", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize(
+    ("slope", "gain", "taken"),
+    [(1.3, -0.5, True), (1.3, -0.9, True), (1.3, -1.5, False), (1.8, -0.5, False)],
+)
+def test_a_costly_step_is_taken_if_little_pulls_after_it(
+    slope: float, gain: float, taken: bool, unit: float
+) -> None:
+    """The derivative of (1 + a x, b x) is stated as (1, 0): the step is -1 and promises 1.
+
+    It gains 2 a - a^2 - b^2, and what the next step promises is (1 - a)^2: 0.09 or 0.64.
+    """
+    aside = np.sqrt(2 * slope - slope**2 - gain)
+
+    def residual(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        r = np.array([1 + slope * x[0], aside * x[0]])
+        return unit * r[:, None], unit * np.array([[[1.0]], [[0.0]]])
+
+    small = SmallProblem(residual, parameters([0.0]), constraint=True)
+    found = solve(small, change=Change.ALL, max_iterations=1)
+    assert (found.trace[1].damping == 0.0) == taken
+    assert (found.values[0] == pytest.approx(-1.0)) == taken
 
 
 def test_each_line_of_the_trace_is_told_once() -> None:
@@ -163,6 +219,42 @@ def test_base_parameters_alone_find_the_same_with_fewer_passes() -> None:
     assert len(direct.seen) < len(roundabout.seen)
     assert found.values == pytest.approx(expected.values, abs=1e-8)
     assert found.cost_of_all <= expected.cost_of_all
+
+
+def disputed(third: float, others: FloatArray) -> SmallProblem:
+    """Each of three parameters is measured alone: 1, 2 and a third; others show the noise.
+
+    The structure says that x2 is x0 again, so x0 and x1 are the base parameters.
+    """
+    J, b = np.eye(3 + len(others), 3), np.concatenate([[1.0, 2.0, third], others])
+    return SmallProblem(linear(J, b), parameters([0.0] * 3), matrix=np.eye(3)[:, [0, 1, 0]])
+
+
+@pytest.mark.parametrize("noise", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize(("lost", "direct"), [(0.09, True), (0.11, False)])
+def test_base_parameters_alone_may_lose_a_tenth_of_the_noise(
+    noise: float, lost: float, direct: bool
+) -> None:
+    """What x2 would explain is lost. Eight rows less two parameters have squares of 6 noise^2."""
+    other = noise * np.sqrt((6 - lost**2) / 5)
+    small = disputed(noise * lost, other * np.ones(5))
+    found = solve(small)
+    assert all(x[2] == 0.0 for x in small.seen) == direct
+    assert found.cost_of_all == pytest.approx(5 * other**2)
+    np.testing.assert_allclose(found.values, [1.0, 2.0, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize(("third", "looks"), [(0.5, 1), (3.0, 2)])
+def test_relations_that_lead_to_a_better_start_are_believed(third: float, looks: int) -> None:
+    """All end at 1, 2 and the third. The relations say that x0 alone would be at 1 + third.
+
+    That costs 2 third^2 where it all began with 1 + 4 + third^2.
+    """
+    small = disputed(third, 1e-3 * np.ones(5))
+    found = solve(small)
+    assert any(x == pytest.approx([1.0 + third, 2.0, 0.0]) for x in small.seen)
+    assert sum(not x.any() for x in small.seen) == looks
+    np.testing.assert_allclose(found.values, [1.0, 2.0, 0.0], atol=1e-9)
 
 
 def test_where_the_relations_do_not_reach_they_begin_anew() -> None:

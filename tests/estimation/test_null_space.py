@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy.linalg import null_space
@@ -62,6 +64,17 @@ def test_any_basis_of_a_null_space_will_do(R: FloatArray, rng: np.random.Generat
     assert_same(analyse_null_space(mixed, every, [1] * 6), first)
 
 
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_a_blind_parameter_is_told_from_a_combination(order: tuple[int, int, int]) -> None:
+    """x0 + 2 x1 is seen and x2 is not, whatever mixture of the two null vectors is given."""
+    sums, blind = np.array([2.0, -1.0, 0.0]) / np.sqrt(5), np.array([0.0, 0.0, 1.0])
+    null = np.column_stack([sums + blind, sums - blind])[list(order)]
+    every = tuple(parameters([0.0] * 3)[index] for index in order)
+    known = analyse_null_space(null, every, [1] * 3)
+    assert known.names(known.no_effect) == ["x2"]
+    assert known.regrouping() == {"x1": pytest.approx({"x0": 2.0})}
+
+
 def test_an_empty_null_space_keeps_everything() -> None:
     known = analyse_null_space(np.zeros((3, 0)), parameters([0.0] * 3), [1] * 3)
     assert list(known.base) == [0, 1, 2]
@@ -88,6 +101,23 @@ def test_full_rank_by_svd(rng: np.random.Generator) -> None:
     known = analyse_by_svd(R, parameters([0.0] * 4), [1] * 4, 9)
     assert list(known.base) == [0, 1, 2, 3]
     assert known.relations.shape == (4, 0)
+
+
+def test_an_effect_is_judged_within_its_tolerance_by_svd() -> None:
+    """1e-3 of a column with a tolerance of 1e-7 against one of two: 5e-11."""
+    R = np.diag([1.0, 1e-3])
+    known = analyse_by_svd(R, parameters([0.0] * 2, [2.0, 1e-7]), [1, 1], 9)
+    assert known.identifiable == ["x0"]
+    assert list(known.no_effect) == [1]
+    known = analyse_by_svd(R, parameters([0.0] * 2, [2.0, 1e-5]), [1, 1], 9)
+    assert known.identifiable == ["x0", "x1"]
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e12])
+def test_the_unit_of_the_residual_changes_no_relation(R: FloatArray, unit: float) -> None:
+    every = parameters([0.0] * 6)
+    first = analyse(R, every, [1] * 6, 20)
+    assert_same(analyse_by_svd(unit * R, every, [1] * 6, 20), first)
 
 
 def test_rounding_in_a_null_vector_is_not_a_part_of_it(rng: np.random.Generator) -> None:

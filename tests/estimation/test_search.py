@@ -37,15 +37,30 @@ def test_noisy_exponentials_are_those_of_scipy(rng: np.random.Generator) -> None
     assert found.reduction.cost == pytest.approx(2 * best.cost, rel=1e-6)
 
 
+def test_a_start_that_fits_exactly_is_the_solution() -> None:
+    A = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    small = SmallProblem(linear(A, A @ [1.0, 2.0]), parameters([1.0, 2.0]))
+    found = solve(small)
+    assert found.status is Status.CONVERGED
+    assert found.iterations == 0
+    np.testing.assert_array_equal(found.values, [1.0, 2.0])
+
+
 def valley(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rosenbrock's curved valley, with its bottom at (1, 1)."""
     r = np.array([[10 * (x[1] - x[0] ** 2)], [1 - x[0]]])
     return r, np.array([[[-20 * x[0], 10.0]], [[-1.0, 0.0]]])
 
 
-def test_a_curved_valley_is_followed_in_one_step() -> None:
+@pytest.mark.parametrize("unit", [1.0, 1e-3])
+def test_a_curved_valley_is_followed_in_one_step(unit: float) -> None:
     """The second-order path of a quadratic residual along x is exact."""
-    small = SmallProblem(valley, parameters([-1.2, 1.0]))
+
+    def scaled(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        r, J = valley(x)
+        return unit * r, unit * J
+
+    small = SmallProblem(scaled, parameters([-1.2, 1.0]))
     found = solve(small, change=Change.ALL)
     np.testing.assert_allclose(found.values, [1.0, 1.0], atol=1e-9)
     assert found.status is Status.CONVERGED

@@ -116,8 +116,10 @@ def test_no_spare_rows_leave_the_noise_at_one(r: FloatArray, rng: np.random.Gene
     assert one_spare == pytest.approx(np.linalg.norm(left))
 
 
-def test_noise_never_falls_below_rounding(J: FloatArray) -> None:
+@pytest.mark.parametrize("unit", [1.0, 1e-6])
+def test_noise_never_falls_below_rounding(J: FloatArray, unit: float) -> None:
     """The largest effect of a tolerance sets the floor; unlimited ones set none."""
+    J = unit * J
     x = np.array([1.0, 2.0, 3.0, 4.0])
     effects = np.linalg.norm(J, axis=0) * PRIOR.tolerances
     floor = SMALLEST_NOISE * max(effects[[0, 1, 3]])

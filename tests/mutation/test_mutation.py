@@ -14,8 +14,9 @@ import sys
 
 import pytest
 
+from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.mutants import mutants
-from tests.mutation.run import ROOT, SELECTION
+from tests.mutation.run import ROOT, SELECTION, SOURCES
 
 #: Share of the drawn mutants that the tests of a module must kill.
 LEAST = 0.9
@@ -30,6 +31,13 @@ def test_most_mistakes_are_noticed(module: str) -> None:
     command += ["--sample", str(SAMPLE), "--seed", "1", "--least", str(LEAST)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("module", EQUIVALENT)
+def test_equivalent_mutants_are_mutants_of_their_module(module: str) -> None:
+    """A line that was changed since would excuse nothing, or something else."""
+    source = (SOURCES / f"{module}.py").read_text(encoding="utf-8")
+    assert set(EQUIVALENT[module]) <= {mutant.after for mutant in mutants(source)}
 
 
 def test_every_kind_of_mistake_is_made() -> None:

@@ -58,9 +58,8 @@ NEGLIGIBLE_DECREASE = 1e-6
 NEGLIGIBLE_ERROR = 0.1
 #: The noise that residuals show has fallen noticeably when it is below this part of the last one.
 FALLEN = 0.9
-#: In the end it is estimated anew until it changes by less, or so many times.
+#: In the end it is estimated anew until it changes by less.
 NOISE_TOLERANCE = 1e-8
-SETTLING = 20
 #: Damping gives up here: no decrease along any direction.
 MAX_DAMPING = 1e8
 #: Residuals this small, in standard deviations, are exact: there are no outliers.
@@ -176,7 +175,7 @@ class Search:
         first = here
         trace = list(before) or [Iteration(0, here.cost, 0.0, 0.0)]
         status = Status.ITERATION_LIMIT
-        damping, noise, settling = 0.0, np.inf, 0
+        damping, noise = 0.0, np.inf
         for _ in range(self.max_iterations):
             # Every change of the noise changes what is minimised, and would keep the search from
             # ending: it is kept unless it falls noticeably.
@@ -184,9 +183,9 @@ class Search:
             noise = now if now < FALLEN * noise else noise
             outcome = self._advance(here, damping, loss, noise)
             unsettled = abs(now - noise) > NOISE_TOLERANCE * noise
-            if outcome is Status.CONVERGED and unsettled and settling < SETTLING:
+            if outcome is Status.CONVERGED and unsettled:
                 # Where a search ends, the noise is estimated anew, until it agrees with itself.
-                noise, settling = now, settling + 1
+                noise = now
                 continue
             if isinstance(outcome, Status):
                 status = outcome

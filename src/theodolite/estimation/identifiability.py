@@ -71,8 +71,8 @@ class Identifiability:
         """(base, regrouped): column of a regrouped parameter = base columns @ relations."""
         if self.given_relations is not None:
             return self.given_relations
-        if not len(self.regrouped) or not self.rank:
-            return np.zeros((self.rank, len(self.regrouped)))
+        if not len(self.regrouped):
+            return np.zeros((self.rank, 0))
         base, others = self.R[:, self.base], self.R[:, self.regrouped]
         scale, size = np.linalg.norm(base, axis=0), np.linalg.norm(others, axis=0)
         Q, R1 = np.linalg.qr(base / scale)
