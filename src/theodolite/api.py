@@ -36,6 +36,7 @@ from theodolite.calibration.point_sensor import PointSensor
 from theodolite.calibration.position import Position
 from theodolite.calibration.result import Estimate, Result
 from theodolite.calibration.simulation import EXACT, ParameterErrors
+from theodolite.calibration.term_groups import term_names
 from theodolite.calibration.tip_method import TipMethod, TipResidual
 from theodolite.calibration.validate import Validation
 from theodolite.calibration.validate import validate as _validate
@@ -183,6 +184,8 @@ def identify(
     *,
     noise: Noise | None = None,
     gains: bool | None = None,
+    terms: str | Sequence[str] = "auto",
+    rows_as_time: bool = False,
     loss: Loss | str | None = None,
     start: Start | str = Start.AUTO,
     change: Change | str = Change.BASE,
@@ -191,7 +194,11 @@ def identify(
     progress: Progress | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Result:
-    """Identify what the data determine of a robot: what ``theodolite identify`` does."""
+    """Identify what the data determine of a robot: what ``theodolite identify`` does.
+
+    ``terms``: "auto", "none", or groups such as ``["gravity", "drift"]``; with ``rows_as_time`` a
+    drift is looked for over the order of the rows.
+    """
     machine, way = _robot(robot), _method(method)
     _noise(noise)
     if not isinstance(hold_out, int | float | np.number):
@@ -202,6 +209,8 @@ def identify(
         way,
         noise=noise,
         gains=gains,
+        terms=term_names(terms),
+        rows_as_time=rows_as_time,
         loss=loss if loss is None or isinstance(loss, Loss) else Loss(_member(Shape, loss, "loss")),
         start=_member(Start, start, "start"),
         change=_member(Change, change, "change"),

@@ -30,7 +30,10 @@ def test_options_are_in_groups(theodolite) -> None:
     _, out, _ = theodolite("identify", "-h")
     sections = re.split(r"^(\S.*):$", out, flags=re.M)
     titles = dict(zip(sections[1::2], sections[2::2], strict=True))
-    assert list(titles) == ["Arguments", "Options", "Noise", "Pictures", "Reading files", "Output"]
+    assert list(titles) == [
+        *("Arguments", "Options", "The model", "Noise", "Pictures", "Reading files", "Output")
+    ]
+    assert "--terms TERMS" in titles["The model"]
     assert "--noise-mm X" in titles["Noise"]
     assert "--hold-out X" in titles["Options"]
     assert "--out F" in titles["Output"]

@@ -6,7 +6,7 @@ the data, choose the model, solve, and judge the outcome.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,16 +15,19 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.calibration.cross_validation import (
-    Model,
-    choose,
-    hold_out,
+    EXACT,
+    Split,
+    is_exact,
+    judge,
     nominal_placed,
     nominal_values,
     residuals,
+    split_off,
     summary,
 )
-from theodolite.calibration.data import Dataset
+from theodolite.calibration.data import Dataset, with_any_conditions, with_conditions, with_order
 from theodolite.calibration.method import CalibrationProblem, Method, Start
+from theodolite.calibration.model_choice import Linearised, Model, Wanted, choose
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.result import Choice, Estimate, Result
 from theodolite.calibration.shortcomings import shortcomings
@@ -39,20 +42,20 @@ from theodolite.estimation.solver import Change, Solution, examine, solve
 from theodolite.estimation.statistics import Statistics, statistics
 from theodolite.estimation.threads import single_thread
 from theodolite.model.machine import Machine
+from theodolite.model.mechanism import Mechanism
+from theodolite.model.robot import Robot
 
 #: Part of the measurements that is held out to judge the result.
 HOLD_OUT = 0.2
 #: Rounds of estimating the noise of positions and orientations, and when their ratio is settled.
 BALANCING = 5
 BALANCED = 0.02
-#: Errors below this, in radians and parts of the reach, are rounding.
-EXACT = 1e-10
-#: Of the size of a picture in pixels: what is small of it is rounding.
-PICTURE = 1e3
+#: Fits with basis functions at the robot that the last fit found: each gains a digit or more. They
+#: end when they change the cost by less than this part.
+OWN_INPUTS = 12
+SAME_COST = 1e-6
 #: Of a base parameter's tolerance: what it takes over from another one is worth mentioning.
 NOTICEABLE = 1e-3
-#: The models between which gains are chosen.
-WITHOUT_GAINS, WITH_GAINS = "without gains", "with gains"
 
 
 def identifiable(
@@ -68,6 +71,7 @@ def identifiable(
         if data is None:
             rng = rng or np.random.default_rng(0)
             data = method.observe(robot, method.points_for(robot), rng, per_set=2)
+            data = with_any_conditions(data, robot, rng)
         problem = method.problem(robot, data, noise=Noise.guess(robot.reach()), gains=gains)
         _check_candidates(problem)
         values = nominal_values(problem)
@@ -89,6 +93,8 @@ def identify(
     *,
     noise: Noise | None = None,
     gains: bool | None = None,
+    terms: Sequence[str] | None = None,
+    rows_as_time: bool = False,
     loss: Loss | None = None,
     start: Start = Start.AUTO,
     change: Change = Change.BASE,
@@ -101,14 +107,17 @@ def identify(
 
     The held-out part is predicted by a fit to the rest; the final fit uses everything. With
     ``gains`` None, transmission gains are identified if that predicts measurements left out in turn
-    clearly better; without a held-out part they are not. ``change`` says which parameters the
-    calibrated robot changes.
+    clearly better; without a held-out part they are not. The same goes for ``terms`` None; a list
+    of groups (gravity, bending, harmonics, play, drift) is taken as it is. The held-out part has no
+    say in it. ``change`` says which parameters the calibrated robot changes.
     """
     if not len(data):
         raise InputError("there are no measurements", where=data.name)
     if not 0.0 <= hold_out < 1.0:
         raise InputError(f"hold_out is {hold_out}", allowed="0 to less than 1")
     rng = rng or np.random.default_rng(0)
+    if isinstance(robot, Robot):
+        data = with_order(data, robot, rows_as_time=rows_as_time)
     placed, moved = method.start(robot, data, start)
     calibration = _Calibration(
         placed,
@@ -119,12 +128,13 @@ def identify(
         change,
         progress,
     )
-    choice = None
-    if gains is None and hold_out > 0:
-        choice = calibration.choose_gains(rng)
-    with_gains = gains if gains is not None else choice is not None and choice.chosen == WITH_GAINS
-    result = calibration.run(gains=with_gains, part=hold_out, rng=rng)
-    return replace(result, placed=moved, gains=choice, provenance=dict(provenance or {}))
+    split = split_off(data, hold_out, rng)
+    model, choice = calibration.choose_model(
+        data if split is None else split.rest, gains, terms, rng if hold_out > 0 else None
+    )
+    calibration = replace(calibration, robot=model.robot)
+    result = calibration.run(gains=model.gains, split=split)
+    return replace(result, placed=moved, choice=choice, provenance=dict(provenance or {}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,17 +190,28 @@ class _Calibration:
             progress=self.progress,
         )
 
-    def choose_gains(self, rng: np.random.Generator) -> Choice | None:
-        """By cross-validation; None where there are too few data to tell."""
-        models = tuple(
-            Model(name, partial(self.pose, gains=gains))
-            for name, gains in ((WITHOUT_GAINS, False), (WITH_GAINS, True))
-        )
-        if not any(p.gain and self.robot.priority(p) > 0 for p in self.robot.parameters):
-            return None
-        return choose((models[0], models[1]), self.data, self.fit, self.method, rng)
+    def choose_model(
+        self,
+        data: Dataset,
+        gains: bool | None,
+        terms: Sequence[str] | None,
+        rng: np.random.Generator | None,
+    ) -> tuple[Model, Choice | None]:
+        """The model to fit: as asked for, or by cross-validation where it is left open."""
+        wanted = Wanted.of(self.robot, data, gains=gains, terms=terms, choose=rng is not None)
+        first = wanted.first()
+        likely = first[len(first) // 2]
+        if rng is None or not (wanted.larger(likely) or len(first) > 1):
+            return likely, None
+        pose = partial(_posed, self.method, self.noise)
+        problem = pose(Model(self.robot), data)
+        at = Linearised.about(problem, self.fit(problem), data, rng)
+        if at is None:
+            return likely, None
+        with single_thread():
+            return choose(at, first, pose, wanted.larger)
 
-    def run(self, *, gains: bool, part: float, rng: np.random.Generator) -> Result:
+    def run(self, *, gains: bool, split: Split | None) -> Result:
         problem = self.pose(self.data, gains=gains)
         _check_candidates(problem)
         open_loops = problem.constrained()
@@ -205,16 +226,16 @@ class _Calibration:
             ) from error
         expected = expected_rank(self.robot, self.method, gains=gains)
         self._check_enough(solution, expected)
+        problem, solution = self._with_own_inputs(problem, solution, gains=gains)
         if not self.noise.known:
             problem, solution = self._balanced(problem, solution)
         judged = None
-        if part > 0:
-            judged = hold_out(
-                self.data, part, partial(self.pose, gains=gains), self.fit, self.method, rng
-            )
+        if split is not None:
+            judged = judge(split, partial(self.pose, gains=gains), self.fit, self.method)
         uncertainty = statistics(solution, noise_known=self.noise.known)
         before, cost_of_nominal = self._nominal(problem)
         errors = problem.errors(solution.values)
+        exact = is_exact(summary(errors), self.robot)
         return Result(
             method=self.method.name,
             status=solution.status,
@@ -232,7 +253,7 @@ class _Calibration:
             residuals=errors,
             residual_rows=problem.error_rows(),
             outliers=NO_OUTLIERS
-            if self._exact(errors)
+            if exact
             else find_outliers(problem, solution, uncertainty, robust=not self.loss.is_squared),
             lines=self.data.lines,
             file=self.data.file,
@@ -241,7 +262,7 @@ class _Calibration:
             robust=not self.loss.is_squared,
             cost=solution.reduction.cost,
             # Costs of exact data are rounding, and cannot be compared.
-            cost_of_all=None if self._exact(errors) else solution.cost_of_all,
+            cost_of_all=None if exact else solution.cost_of_all,
             cost_of_nominal=cost_of_nominal,
             expected_rank=expected,
             shortcomings=shortcomings(
@@ -258,12 +279,24 @@ class _Calibration:
             },
         )
 
-    def _exact(self, errors: Mapping[str, FloatArray]) -> bool:
-        """Is all that is left rounding?"""
-        units = {"position": self.robot.reach() or 1.0, "pixel": PICTURE}
-        return all(
-            part.max(initial=0.0) < EXACT * units.get(name, 1.0) for name, part in errors.items()
-        )
+    def _with_own_inputs(
+        self, problem: CalibrationProblem, solution: Solution, *, gains: bool
+    ) -> tuple[CalibrationProblem, Solution]:
+        """Fit again with the moments of gravity at the calibrated robot, which hardly differ."""
+        robot = self.robot
+        if isinstance(robot, Mechanism) or not any(basis.moments for basis in robot.bases):
+            return problem, solution
+        told = with_conditions(self.data, robot)
+        for _ in range(OWN_INPUTS):
+            calibrated = problem.calibrated(solution.values)
+            assert isinstance(calibrated, Robot)
+            own = replace(told, motors=calibrated.inputs(told.motors, told.columns))
+            before = solution.reduction.cost
+            problem = self.pose(own, gains=gains)
+            solution = self.fit(problem, solution.values)
+            if abs(solution.reduction.cost - before) <= SAME_COST * before:
+                break
+        return problem, solution
 
     def _nominal(self, problem: CalibrationProblem) -> tuple[dict[str, FloatArray], float]:
         """Errors with nominal links, base, tool and sensor fitted, and their cost.
@@ -311,6 +344,10 @@ class _Calibration:
             problem = problem.with_noise(noise)
             solution = self.fit(problem, solution.values)
         return problem, solution
+
+
+def _posed(method: Method, noise: Noise, model: Model, data: Dataset) -> CalibrationProblem:
+    return method.problem(model.robot, data, noise=noise, gains=model.gains)
 
 
 def _check_candidates(problem: CalibrationProblem) -> None:
@@ -393,6 +430,7 @@ def _estimates(
             parameter.unit,
             tolerance=float(tolerances.get(index, parameter.tolerance)),
             stands_for=stands_for.get(index, {}),
+            term=parameter.term,
         )
         for index, (parameter, value) in enumerate(
             zip(problem.parameters, solution.values, strict=True)

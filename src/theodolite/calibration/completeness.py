@@ -100,8 +100,8 @@ def completeness(
     About the tool; targets are no part of it. Without ``base``, where the robot stands is taken as
     known.
     """
-    robot = robot.with_targets(())
-    skeleton = robot.chains[0].skeleton(robot.values)
+    robot = robot.without_terms().with_targets(())
+    skeleton = robot.skeleton
     structure = Structure.of(skeleton, measured, base=base)
     known = analytic(robot, measured, base=base)
     matrix = structure.essential.T @ skeleton.screws[:, candidates(robot, base=base)]
@@ -128,8 +128,8 @@ def completeness(
 
 def missing_errors(robot: Robot, measured: Measured) -> tuple[str, ...]:
     """In words, what the robot's model cannot express: all of ``Completeness.missing``."""
-    robot = robot.with_targets(())
-    skeleton = robot.chains[0].skeleton(robot.values)
+    robot = robot.without_terms().with_targets(())
+    skeleton = robot.skeleton
     structure = Structure.of(skeleton, measured)
     chosen = [index for index, parameter in enumerate(robot.parameters) if not parameter.gain]
     free = robot.with_priorities({robot.parameters[index].name: 1 for index in chosen})
@@ -141,7 +141,7 @@ def missing_errors(robot: Robot, measured: Measured) -> tuple[str, ...]:
 def explained(robot: Robot, measured: Measured, *, base: bool = True) -> list[str]:
     """Each redundant combination of generalized errors, and why it is one."""
     model = convert(robot, Convention.GENERALIZED)
-    skeleton = model.chains[0].skeleton(model.values)
+    skeleton = model.skeleton
     errors = [index for index, parameter in enumerate(model.parameters) if not parameter.gain]
     names = [model.parameters[index].name for index in errors]
     sentences = []

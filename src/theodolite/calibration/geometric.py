@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
-from theodolite.calibration.data import Dataset
+from theodolite.calibration.data import Dataset, with_inputs
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.open_loops import LoopProblem
 from theodolite.errors import InputError
@@ -39,7 +39,7 @@ class GeometricProblem:
         gains: bool = False,
         extra: Sequence[Parameter] = (),
     ) -> None:
-        self.robot, self.data, self.noise = robot, data, noise
+        self.robot, self.data, self.noise = robot, with_inputs(data, robot), noise
         everything = (*robot.parameters, *extra)
         priorities = [robot.priority(parameter) for parameter in everything]
         self._columns = np.array(

@@ -61,6 +61,8 @@ class Estimate:
     tolerance: float = np.inf
     #: Parameters that are regrouped into it, and by which factors.
     stands_for: Mapping[str, float] = field(default_factory=dict)
+    #: Is it the coefficient of a further error term?
+    term: bool = False
 
     @property
     def symbol(self) -> str:
@@ -179,7 +181,7 @@ class Result:
     #: Were base and targets placed by the data before the fit?
     placed: bool = False
     #: How it was decided whether to identify transmission gains.
-    gains: Choice | None = None
+    choice: Choice | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -257,7 +259,8 @@ class Result:
             found.append(
                 f"{', '.join(self.still)} never moved, so what depends on it stays as it was."
             )
-        weak = [estimate.symbol for estimate in self.estimates if estimate.weak]
+        # Of many terms that share a load, none may be determined alone.
+        weak = [one.symbol for one in self.estimates if one.weak and not one.term]
         if weak:
             found.append(
                 f"The data hardly determine {', '.join(weak)}: the intervals there come from the "
@@ -350,8 +353,9 @@ class Result:
 
     def _beyond_tolerance(self) -> str:
         """Links, and whatever has a tolerance of the user's, that the data want far outside it."""
-        checked = {p.name for p in self.nominal.parameters if p.group is Group.ARM}
-        checked |= set(self.nominal.tolerances)
+        given = self.nominal.tolerances
+        checked = {p.name for p in self.nominal.parameters if p.group is Group.ARM and not p.term}
+        checked |= {p.name for p in self.nominal.parameters if p.name in given and not p.term}
         sizes = {
             estimate.symbol: abs(estimate.identified - estimate.nominal) / estimate.tolerance
             for estimate in self.estimates

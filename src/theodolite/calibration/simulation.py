@@ -12,10 +12,13 @@ from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import Method
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.point_sensor import TouchGoal, mounted
+from theodolite.errors import InputError
 from theodolite.model import rotations
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
+from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import Unit
+from theodolite.model.terms import columns_needed
 
 #: No noise at all.
 EXACT = Noise(position=0.0, orientation=0.0, joint=0.0, pixel=0.0, known=True)
@@ -69,6 +72,11 @@ def simulate(
     For link and plane methods ``noise.position`` and ``noise.orientation`` are how far off the
     contact is; they act as the joint motion that produces such an error.
     """
+    if not isinstance(robot, Mechanism) and (needed := columns_needed(robot.bases)):
+        raise InputError(
+            f"the robot's terms depend on {', '.join(needed)}, which a simulation does not know",
+            remedy="Leave these terms out",
+        )
     exact = method.observe(robot, points, rng, per_set=per_set)
     motors = exact.motors
     if exact.positions is None and exact.pixels is None and (noise.position or noise.orientation):

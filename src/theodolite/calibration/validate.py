@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.calibration.cross_validation import summarise
+from theodolite.calibration.cross_validation import is_exact, summarise
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import Method
 from theodolite.calibration.placement import place
@@ -19,13 +19,17 @@ class Validation:
 
     errors: Errors
     nominal: Errors | None = None
+    #: Is all that is left rounding?
+    exact: bool = False
 
     @property
     def better(self) -> bool | None:
-        """Is it better than the nominal robot in every quantity? None without one."""
+        """Is it better than the nominal robot in every quantity, or exact? None without one."""
         if self.nominal is None:
             return None
-        return all(self.errors[name].rms < self.nominal[name].rms for name in self.errors)
+        return self.exact or all(
+            self.errors[name].rms < self.nominal[name].rms for name in self.errors
+        )
 
 
 def validate(
@@ -37,4 +41,5 @@ def validate(
         return Validation(errors)
     if nominal.joint_types != robot.joint_types:
         raise InputError(f"'{nominal.name}' has other joints than '{robot.name}'")
-    return Validation(errors, summarise(place(nominal, data, method), data, method))
+    before = summarise(place(nominal, data, method), data, method)
+    return Validation(errors, before, exact=is_exact(errors, robot))

@@ -62,6 +62,17 @@ def command(
             help="Identify transmission gains. Default: if cross-validation says they help.",
         ),
     ] = None,
+    terms: Annotated[
+        str,
+        typer.Option(
+            metavar="TERMS",
+            help="Error terms beyond geometry: none, or some of gravity, bending, harmonics, play, "
+            "drift, separated by commas. auto: those that cross-validation says help.",
+        ),
+    ] = "auto",
+    rows_as_time: Annotated[
+        bool, typer.Option("--rows-as-time", help="Look for a drift over the order of the rows.")
+    ] = False,
     priorities: PrioritiesOption = None,
     loss: Annotated[
         str, typer.Option(help="squared, or huber or cauchy for data with outliers.")
@@ -116,6 +127,7 @@ def command(
     """Identify a robot's parameters and write the calibrated robot."""
     from theodolite.calibration.calibrate import identify
     from theodolite.calibration.method import Start
+    from theodolite.calibration.term_groups import term_names
     from theodolite.estimation.loss import Loss, Shape
     from theodolite.estimation.solver import Change
     from theodolite.io.provenance import provenance
@@ -159,6 +171,8 @@ def command(
             way,
             noise=_noise(noise_mm, noise_mrad, noise_joint_deg, noise_slide_mm),
             gains=gains,
+            terms=term_names(terms),
+            rows_as_time=rows_as_time,
             loss=_chosen(Shape, loss, "--loss", then=Loss),
             start=_chosen(Start, start, "--start"),
             change=_chosen(Change, change, "--change"),
@@ -169,6 +183,8 @@ def command(
                 method=method,
                 robot=robot,
                 gains=gains,
+                terms=terms,
+                rows_as_time=rows_as_time,
                 loss=loss,
                 start=start,
                 change=change,

@@ -18,6 +18,7 @@ from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 from theodolite.model.chain import Chain
 from theodolite.model.elements import Element
+from theodolite.model.gravity import down
 from theodolite.model.robot import Robot
 
 #: m/s2.
@@ -39,6 +40,7 @@ class Dynamics(Tree):
             raise InputError(
                 f"'{robot.name}' is a mechanism with loops", remedy="Use build_dynamics"
             )
+        robot = robot.without_terms()
         self.robot = robot
         links = tuple(_serial_links(robot))
         gravity = default_gravity(robot) if gravity is None else np.asarray(gravity)
@@ -90,21 +92,12 @@ class Dynamics(Tree):
 
 
 def default_gravity(robot: Robot) -> FloatArray:
-    """Gravity in the world where nobody says otherwise, m/s2.
-
-    A table of axes stands upright on its first axis, wherever its base was placed. Pose rows, as a
-    URDF gives them, stand in a world with z upwards, turned by the row that places the base.
-    """
-    first = robot.joint_rows[0]
-    if robot.frames[first].convention.has_nominal:
-        rotation, _ = _rows_transform(robot, range(first))
-        return 0.0 - GRAVITY * rotation[:, 2]
-    link = next(_serial_links(robot))
-    return 0.0 - GRAVITY * link.rotation[:, link.axis]
+    """Gravity in the world where nobody says otherwise, m/s2."""
+    return GRAVITY * down(robot)
 
 
 def _serial_links(robot: Robot) -> Iterator[Link]:
-    skeleton = robot.chains[0].skeleton(robot.values)
+    skeleton = robot.skeleton
     before_rotation: FloatArray = np.eye(3)
     before_position: FloatArray = np.zeros(3)
     for number, row in enumerate(robot.joint_rows):

@@ -6,7 +6,7 @@ would lose half of the digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ PIECE = 500
 #: Columns that are eliminated together.
 PANEL = 8
 #: Matrices with fewer entries are factorized by NumPy: loading SciPy's LAPACK would take longer.
-LARGE = 50_000
+LARGE = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +53,36 @@ class Reduction:
         )
 
 
+def merged(parts: Sequence[Reduction]) -> Reduction:
+    """The reduction of several parts together."""
+    size = len(parts[0].z)
+    stacked = np.concatenate([np.column_stack([part.R, part.z]) for part in parts])
+    factor = triangle([stacked], size + 1)
+    beyond = sum(part.squares - float(part.z @ part.z) for part in parts)
+    z = factor[:size, size]
+    return Reduction(
+        R=factor[:size, :size],
+        z=z,
+        cost=sum(part.cost for part in parts),
+        squares=max(beyond + float(factor[:, size] @ factor[:, size]), 0.0),
+        rows=sum(part.rows for part in parts),
+        sizes=np.concatenate([part.sizes for part in parts]),
+        widths=np.concatenate([part.widths for part in parts]),
+    )
+
+
 def triangle(matrices: Iterable[FloatArray], columns: int) -> FloatArray:
     """The triangular factor (columns, columns) of stacked matrices (m, columns)."""
     factor: FloatArray = np.zeros((0, columns))
     for matrix in matrices:
-        fold = _fold_in_panels if matrix.size >= LARGE else _fold_at_once
-        factor = fold(factor, matrix)
+        factor = _folded(factor, matrix)
     return _square(factor)
+
+
+def _folded(factor: FloatArray, matrix: FloatArray) -> FloatArray:
+    """The factor of a factor on top of a matrix."""
+    fold = _fold_in_panels if matrix.size >= LARGE else _fold_at_once
+    return fold(factor, matrix)
 
 
 def _square(factor: FloatArray) -> FloatArray:
@@ -69,7 +92,7 @@ def _square(factor: FloatArray) -> FloatArray:
 
 
 def _fold_at_once(factor: FloatArray, matrix: FloatArray) -> FloatArray:
-    """The factor of a factor on top of a matrix."""
+    """All of it by one call of NumPy."""
     return np.asarray(np.linalg.qr(np.concatenate([factor, matrix]), mode="r"))
 
 
@@ -88,34 +111,65 @@ def _fold_in_panels(factor: FloatArray, matrix: FloatArray) -> FloatArray:
 
 def reduce(problem: Problem, values: FloatArray, loss: Loss) -> Reduction:
     """Fold the whole problem at ``values``."""
+    whole = _Accumulator(len(problem.parameters), loss)
+    for block in problem.blocks(values):
+        whole.add(block.columns, block.width)
+    return whole.reduction()
+
+
+def reduce_parts(
+    problem: Problem, values: FloatArray, loss: Loss, parts: Sequence[IntArray]
+) -> list[list[Reduction]]:
+    """Fold a problem by parts of its data, in one pass.
+
+    Each of ``parts`` says of every row of the data in which part it is; the reductions come in the
+    order of the parts. What belongs to no part (-1), or to no row, comes last.
+    """
     size = len(problem.parameters)
-    costs, squares = [0.0], [0.0]
-    sizes: list[FloatArray] = [np.empty(0)]
-    widths: list[IntArray] = [np.empty(0, dtype=np.intp)]
-    rows = 0
+    folds = [[_Accumulator(size, loss) for _ in range(part.max() + 2)] for part in parts]
+    for block in problem.blocks(values):
+        for part, accumulators in zip(parts, folds, strict=True):
+            if block.rows is None:
+                accumulators[-1].add(block.columns, block.width)
+                continue
+            of_row = part[block.rows]
+            for number in np.unique(of_row):
+                chosen = np.tile(of_row == number, block.width)
+                accumulators[number].add(block.columns[:, chosen], block.width)
+    return [[accumulator.reduction() for accumulator in row] for row in folds]
 
-    def augmented() -> Iterator[FloatArray]:
-        """[J r] of each block, weighted; its size and cost are noted in passing."""
-        nonlocal rows
-        for block in problem.blocks(values):
-            columns = block.columns
-            norms = np.sqrt(np.mean(block.residual.reshape(block.width, -1) ** 2, axis=0))
-            if not loss.is_squared:
-                columns = columns * np.tile(np.sqrt(loss.weights(norms)), block.width)
-            costs.append(loss.cost(norms) * block.width)
-            squares.append(float(columns[-1] @ columns[-1]))
-            sizes.append(norms)
-            widths.append(np.full(len(norms), block.width))
-            rows += block.residual.size
-            yield columns.T
 
-    factor = triangle(augmented(), size + 1)
-    return Reduction(
-        R=factor[:size, :size],
-        z=factor[:size, size],
-        cost=sum(costs),
-        squares=sum(squares),
-        rows=rows,
-        sizes=np.concatenate(sizes),
-        widths=np.concatenate(widths),
-    )
+class _Accumulator:
+    """A reduction in the making."""
+
+    def __init__(self, size: int, loss: Loss) -> None:
+        self.size, self.loss = size, loss
+        self.factor: FloatArray = np.zeros((0, size + 1))
+        self.cost = self.squares = 0.0
+        self.rows = 0
+        self.sizes: list[FloatArray] = [np.empty(0)]
+        self.widths: list[IntArray] = [np.empty(0, dtype=np.intp)]
+
+    def add(self, columns: FloatArray, width: int) -> None:
+        """Fold [J r], transposed, of some observations of ``width`` components."""
+        norms = np.sqrt(np.mean(columns[-1].reshape(width, -1) ** 2, axis=0))
+        if not self.loss.is_squared:
+            columns = columns * np.tile(np.sqrt(self.loss.weights(norms)), width)
+        self.cost += self.loss.cost(norms) * width
+        self.squares += float(columns[-1] @ columns[-1])
+        self.sizes.append(norms)
+        self.widths.append(np.full(len(norms), width))
+        self.rows += columns.shape[1]
+        self.factor = _folded(self.factor, columns.T)
+
+    def reduction(self) -> Reduction:
+        factor = _square(self.factor)
+        return Reduction(
+            R=factor[: self.size, : self.size],
+            z=factor[: self.size, self.size],
+            cost=self.cost,
+            squares=self.squares,
+            rows=self.rows,
+            sizes=np.concatenate(self.sizes),
+            widths=np.concatenate(self.widths),
+        )

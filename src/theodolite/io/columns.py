@@ -18,6 +18,7 @@ from theodolite.model import rotations
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
+from theodolite.model.terms import columns_needed
 
 _JOINT = re.compile(r"q(\d{1,9})(?:_(\w+))?$")
 _POINT = re.compile(r"(?:(\w+?)_)?([xyz])(?:_(\w+))?$")
@@ -29,8 +30,12 @@ _FIXTURE = re.compile(r"fixture_([xyz])(?:_(\w+))?$")
 _ALLOWED = (
     "q1_deg ..., x_mm y_mm z_mm, p1_x_mm ..., qw qx qy qz, rx_deg ry_deg rz_deg, set, "
     "plane_nx plane_ny plane_nz plane_h_mm, fixture_x_mm fixture_y_mm fixture_z_mm, "
-    "u_px v_px point_x_mm point_y_mm point_z_mm"
+    "u_px v_px point_x_mm point_y_mm point_z_mm, time_s, row, direction1 ..., temperature_c"
 )
+#: What a row was measured under, which further error terms may use.
+_CONDITION = re.compile(r"time_s|row|direction[1-9]\d?|temperature\w*_c")
+#: Columns that never fall.
+_TIMES = ("time_s", "row")
 #: Labels of sets beyond this are no longer told apart as numbers.
 LARGEST_LABEL = 9e15
 #: How far a quaternion may be from unit length.
@@ -56,6 +61,9 @@ class Columns:
         self.fixture: dict[str, FloatArray] = {}
         self.mark: dict[str, FloatArray] = {}
         self.other: dict[str, FloatArray] = {}
+        #: What each row was measured under, by the names that further terms use.
+        self.conditions: dict[str, FloatArray] = {}
+        self._needed = () if isinstance(robot, Mechanism) else columns_needed(robot.bases)
         #: Columns that are seen together or not at all.
         self._together: dict[str, list[str]] = {}
         self.table = replace(table, columns=tuple(map(self._meant, table.columns)))
@@ -95,7 +103,8 @@ class Columns:
     def _meant(self, name: str) -> str:
         """The name in small letters, where only a mechanism's joint could be written otherwise."""
         small = in_small_letters(name)
-        return name if self._joint(name) or small in self.table.columns else small
+        keep = self._joint(name) or small in self.table.columns or name in self._needed
+        return name if keep else small
 
     def _check_joints(self) -> None:
         """Another number of joints is the surest sign of another robot: say it first."""
@@ -112,6 +121,8 @@ class Columns:
             self._put(self.other, name, name, values, "orientation")
         elif name == "set":
             self._put(self.other, name, name, values)
+        elif name in self._needed or _CONDITION.fullmatch(name):
+            self._condition(name, values)
         elif (joint := self._joint(name)) is not None:
             units = joint_units(self._kinds[joint])
             unit = name.removeprefix(joint).lstrip("_") or None
@@ -142,6 +153,18 @@ class Columns:
                 allowed=_ALLOWED,
                 remedy=f"Leave it out (--ignore {name}), or let 'theodolite check' propose a "
                 "mapping",
+            )
+
+    def _condition(self, name: str, values: FloatArray) -> None:
+        """Keep a column for further terms; time does not run backwards."""
+        self._put(self.conditions, name, name, values)
+        back = np.flatnonzero(np.diff(values) < 0)
+        if name in _TIMES and len(back):
+            raise self._error(
+                f"line {int(self.table.lines[back[0] + 1])}, column '{name}': "
+                f"{values[back[0] + 1]:.9g} after {values[back[0]]:.9g}",
+                allowed="times that do not fall",
+                remedy="Sort the rows as they were measured, or leave the column out",
             )
 
     def _factor(self, name: str, unit: str | None, units: dict[str, float]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,16 @@ from theodolite.model.conventions import Convention, Joint, Row, piece_symbols
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.robot import Robot, Target
+from theodolite.model.terms import ErrorTerm
 from theodolite.model.transmission import Transmission
 
 #: Names that can stand in a column of a measurement file.
 _TARGET_NAME = re.compile(r"(?!q\d)[A-Za-z][A-Za-z0-9]*")
 _VECTORS = ["Offset", "Qmin", "Qmax"]
 _TOP = ["format", "name", "source", "units", "convention", "frames", *_VECTORS, "Com", "Coa"]
-_TOP += ["priorities", "tolerances", "targets"]
+_TOP += ["priorities", "tolerances", "targets", "terms", "gravity"]
+#: More are a mistake, and would take all memory.
+_MOST_TERMS = 2000
 
 
 def read_robot(path: Path | str) -> Machine:
@@ -90,10 +94,12 @@ class _Reader(TomlReader):
             upper=self._by_joint("Qmax"),
             targets=self._targets(),
             source=self.words("source", ""),
+            gravity=self._gravity(),
         )
         if (robot.lower >= robot.upper).any():
             joint = int(np.argmax(robot.lower >= robot.upper)) + 1
             raise self.error(f"Qmin is not below Qmax for joint {joint}")
+        robot = self._with_terms(robot)
         robot = robot.with_tolerances(self.tolerances(robot.parameters))
         return robot.with_priorities(self._priorities(robot))
 
@@ -237,6 +243,47 @@ class _Reader(TomlReader):
             targets.append(Target(str(entry["name"]), point))
         return targets
 
+    def _gravity(self) -> tuple[float, float, float] | None:
+        """A direction in the frame before the first joint, of any length."""
+        if "gravity" not in self.content:
+            return None
+        given = self.content["gravity"]
+        if not isinstance(given, list) or len(given) != 3:
+            raise self.error("gravity is not three numbers")
+        direction = np.array([self.number(item, "gravity") for item in given])
+        if not np.any(direction):
+            raise self.error("gravity is zero", allowed="a direction, such as [0, 0, -1]")
+        x, y, z = (float(part) for part in direction / np.linalg.norm(direction))
+        return x, y, z
+
+    def _with_terms(self, robot: Robot) -> Robot:
+        entries = self.content.get("terms", [])
+        if not isinstance(entries, list):
+            raise self.error("terms is not a list")
+        if len(entries) > _MOST_TERMS:
+            raise self.error(f"has {len(entries)} terms", allowed=f"up to {_MOST_TERMS}")
+        terms = []
+        for number, entry in enumerate(entries, start=1):
+            place = f"terms, row {number}"
+            if not isinstance(entry, dict):
+                raise self.error(f"{place} is not a table of values")
+            self.check_keys(entry, ["row", "on", "basis", "value"], place)
+            row, on, basis = (entry.get(key) for key in ("row", "on", "basis"))
+            if type(row) is not int or not isinstance(on, str) or not isinstance(basis, str):
+                raise self.error(
+                    f"{place} does not say where it is",
+                    allowed='{ row = 3, on = "q", basis = "sin(q3)" }',
+                )
+            term = ErrorTerm(row, on, basis)
+            with self.naming(place):
+                robot.with_terms([term])
+            turns = robot.turned_by(term)
+            terms.append(
+                replace(term, value=self.quantity(entry.get("value", 0.0), place, turns=turns))
+            )
+        with self.naming("terms"):
+            return robot.with_terms(terms)
+
     def _priorities(self, robot: Robot) -> Mapping[str, int]:
         given = self.content.get("priorities", {})
         if isinstance(given, list):
@@ -313,6 +360,16 @@ def format_robot(robot: Machine) -> str:
         lines += [
             f"  {{ name = {toml_string(target.name)}, xyz = {toml_vector(target.position)} }},"
             for target in robot.targets
+        ]
+        lines.append("]")
+    if robot.gravity is not None:
+        lines.append(f"gravity = {toml_vector(robot.gravity)}")
+    if robot.terms:
+        lines += ["", "terms = ["]
+        lines += [
+            f"  {{ row = {term.row}, on = {toml_string(term.on)}, "
+            f"basis = {toml_string(term.basis)}, value = {toml_float(term.value)} }},"
+            for term in robot.terms
         ]
         lines.append("]")
     if robot.priorities:

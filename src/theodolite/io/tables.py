@@ -45,7 +45,7 @@ LIMIT_MARGIN = 0.02
 
 
 def read_measurements(
-    paths: Sequence[Path],
+    paths: Path | str | Sequence[Path | str],
     robot: Machine,
     *,
     needs: Sequence[str] = (),
@@ -64,11 +64,12 @@ def read_measurements(
     are read. Several files without a ``set`` column are one set each. ``note`` is called with each
     thing that people should know, such as rows left out because nothing was seen in them.
     """
-    paths = [Path(path) for path in paths]
-    if not paths:
+    given = [paths] if isinstance(paths, str | Path) else paths
+    files = [Path(path) for path in given]
+    if not files:
         raise InputError("no measurement files were given")
     parts = []
-    for path in paths:
+    for path in files:
         table = read_table(path, columns, ignore, mapping, blanks=True, largest=LARGEST_NUMBER)
         part, notes = dataset_of(table, robot, check_limits=check_limits, own=own)
         parts.append(part)
@@ -77,7 +78,7 @@ def read_measurements(
                 note(sentence)
     if len(parts) > 1 and "sets" in needs:
         parts = _apart(parts)
-    return checked(_joined(parts, paths), robot, needs)
+    return checked(_joined(parts, files), robot, needs)
 
 
 def _apart(parts: list[Dataset]) -> list[Dataset]:
@@ -179,7 +180,7 @@ def dataset_of(
         points=found.marks(),
         lines=table.lines,
         name=str(table.path),
-        columns={name: values[kept] for name, values in mine.items()},
+        columns={**{name: values[kept] for name, values in mine.items()}, **found.conditions},
     )
     if check_limits:
         _check_limits(found.table, data, robot)

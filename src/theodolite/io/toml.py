@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from theodolite.arrays import FloatArray
@@ -135,6 +136,14 @@ class TomlReader:
             if key not in allowed:
                 prefix = f"{place}: " if place else ""
                 raise self.error(f"{prefix}unknown key '{key}'", allowed=allowed)
+
+    @contextmanager
+    def naming(self, place: str) -> Iterator[None]:
+        """Errors inside are about this place of the file."""
+        try:
+            yield
+        except InputError as error:
+            raise error.at(f"{self.where}: {place}") from error
 
     def error(self, what: str, **details: Any) -> InputError:
         return InputError(what, where=self.where, **details)

@@ -267,6 +267,10 @@ class Motion:
         """Position of the tip in the world, (n, 3)."""
         return self._origins[-1].T
 
+    def frame(self, body: int) -> FloatArray:
+        """Axes of a body in the world, (3 axes, 3, n); body 0 is the world."""
+        return self._frames[body]
+
     def position_jacobian(self, columns: IntArray | None = None) -> FloatArray:
         """Derivative of the tip's position by all or some parameters, (n, 3, p)."""
         return self._jacobian(self._position_axes, columns)

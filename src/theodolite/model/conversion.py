@@ -12,34 +12,60 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theodolite.arrays import FloatArray, frozen
-from theodolite.errors import InputError
+from theodolite.errors import InputError, shown
 from theodolite.model.conventions import PARALLEL_SINE, Convention, Joint, Row
+from theodolite.model.gravity import down
 from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.robot import Robot
+from theodolite.model.terms import AXES, JOINT, ErrorTerm
 
 #: Sine of the angle below which axes are exactly parallel, up to rounding.
 EXACTLY_PARALLEL = 1e-12
 
 
-def convert(robot: Robot, convention: Convention) -> Robot:
+def convert(robot: Robot, convention: Convention | str) -> Robot:
     """The robot as a table of the given convention, between a base and a tool of six errors.
 
-    Targets stay; priorities do not, since the parameters have other names.
+    Targets stay; priorities do not, since the parameters have other names. Further terms stay that
+    are about a joint or its link's frame.
     """
-    if convention not in _CONVERTERS:
+    named = {known.value: known for known in _CONVERTERS}
+    name = convention.value if isinstance(convention, Convention) else convention
+    if name not in named:
         raise InputError(
-            f"nothing is converted to the convention '{convention.value}'",
-            allowed=[known.value for known in _CONVERTERS],
+            f"nothing is converted to the convention {shown(name)}", allowed=list(named)
         )
-    arm = replace(robot, targets=())
+    convention = named[name]
+    arm = replace(robot.without_terms(), targets=())
     rows = _CONVERTERS[convention](_aligned_links(arm), robot.joint_types)
-    offsets = _signs(arm) * arm.chains[0].skeleton(arm.values).offsets
-    return replace(
-        robot,
+    offsets = _signs(arm) * arm.skeleton.offsets
+    rigid = replace(
+        robot.without_terms(),
         frames=tuple(rows),
         priorities={},
         transmission=replace(robot.transmission, offset=frozen(offsets)),
     )
+    x, y, z = (float(part) for part in rigid.skeleton.links[0][0].T @ down(robot))
+    rigid = replace(rigid, gravity=(x, y, z))
+    return rigid.with_terms(_carried(robot, rigid)) if robot.terms else rigid
+
+
+def _carried(robot: Robot, converted: Robot) -> list[ErrorTerm]:
+    """The terms of a robot, on the rows that hold the same joints in its other table."""
+    rows = {
+        old + robot.first_number: new + converted.first_number
+        for old, new in zip(robot.joint_rows, converted.joint_rows, strict=True)
+    }
+    rows[0] = 0
+    carried = []
+    for term in robot.terms:
+        if term.row not in rows or term.on not in (JOINT, *AXES):
+            raise InputError(
+                f"term '{term.name}' has no place in another convention",
+                remedy="Convert the nominal robot, and identify its terms anew",
+            )
+        carried.append(replace(term, row=rows[term.row]))
+    return carried
 
 
 def _signs(robot: Robot) -> FloatArray:
@@ -55,7 +81,7 @@ def _signs(robot: Robot) -> FloatArray:
 
 def _aligned_links(robot: Robot) -> list[FloatArray]:
     """Links (4, 4) from world to joint 1, from each joint to the next and to the tip, about z."""
-    skeleton = robot.chains[0].skeleton(robot.values)
+    skeleton = robot.skeleton
     turns = [np.eye(4) for _ in range(robot.joints + 1)]
     for number, ((_, axis), sign) in enumerate(zip(skeleton.joints, _signs(robot), strict=True), 1):
         z = sign * np.eye(3)[axis]

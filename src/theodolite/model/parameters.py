@@ -22,6 +22,8 @@ ZERO_LENGTH = 1e-9
 LINK_LENGTH, LINK_ANGLE, LINK_GAIN = 0.003, 0.005, 0.005
 #: Zeros of joints, base and tool are set by hand.
 PLACED_LENGTH, PLACED_ANGLE = 0.02, 0.02
+#: What bends, slips or warms up moves a good deal less.
+TERM_LENGTH, TERM_ANGLE = 2e-4, 2e-4
 
 
 class Group(Enum):
@@ -68,6 +70,8 @@ class Parameter:
     offset: bool = False
     #: Standard deviation of its error before any measurement, in its own unit.
     tolerance: float = inf
+    #: Is it the coefficient of a further error term?
+    term: bool = False
 
     @property
     def gain(self) -> bool:
@@ -82,6 +86,8 @@ class Parameter:
 
     def default_tolerance(self, reach: float) -> float:
         """How far off it may be on a robot of this reach; no limit for other units."""
+        if self.term:
+            return TERM_ANGLE if self.unit is Unit.RADIAN else TERM_LENGTH * (reach or 1.0)
         by_hand = self.offset or self.group in (Group.BASE, Group.TOOL)
         length, angle = (PLACED_LENGTH, PLACED_ANGLE) if by_hand else (LINK_LENGTH, LINK_ANGLE)
         tolerances = {
@@ -95,10 +101,9 @@ class Parameter:
         """GECARO's default rules [Khalil1996, section 6a]; base and tool win over lengths."""
         if self.offset or self.gain:
             return 6
-        if self.group is Group.SENSOR:
-            return 3
-        if self.group is not Group.ARM:
-            return 2
+        by_group = {Group.SENSOR: 3, Group.BASE: 2, Group.TOOL: 2}
+        if self.term or self.group in by_group:
+            return by_group.get(self.group, 1)
         if self.unit is Unit.METRE and abs(self.value) > ZERO_LENGTH:
             return 5
         if self.unit is Unit.RADIAN:
@@ -116,3 +121,5 @@ def external(parameters: Sequence[Parameter]) -> IntArray:
 #: The columns of GECARO's priority matrix.
 COLUMNS = ("alpha", "d", "theta", "r", "beta", "K")
 GAIN_COLUMN = COLUMNS.index("K")
+#: Further terms come after all of them.
+TERM_COLUMN = len(COLUMNS)

@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike
 
 from theodolite.arrays import BoolArray, FloatArray, frozen
 from theodolite.errors import InputError
-from theodolite.model.chain import Chain, Motion
+from theodolite.model.chain import Chain, Motion, Skeleton
 from theodolite.model.conveniences import Conveniences
 from theodolite.model.conventions import Convention, Joint, Piece, Row, Slot, piece_symbols
 from theodolite.model.elements import ONE, Element, Term
-from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
+from theodolite.model.expressions import Expression
+from theodolite.model.inputs import inputs
+from theodolite.model.parameters import GAIN_COLUMN, TERM_COLUMN, Group, Parameter, Unit
 from theodolite.model.poses import roll_pitch_yaw
+from theodolite.model.terms import AXES, JOINT, ErrorTerm, distinct, joints_named
 from theodolite.model.transmission import Transmission
 
 #: Elements of a pose row's nominal frame: translations, then yaw, pitch, roll.
@@ -47,6 +50,10 @@ class Robot(Conveniences):
     #: Tolerances by parameter name, SI, that replace the default ones.
     tolerances: Mapping[str, float] = field(default_factory=dict)
     source: str = ""
+    #: Further error terms beyond geometry and gains.
+    terms: tuple[ErrorTerm, ...] = ()
+    #: Where gravity pulls in the frame before the first joint; None: see `gravity.down`.
+    gravity: tuple[float, float, float] | None = None
 
     @staticmethod
     def of(
@@ -60,6 +67,8 @@ class Robot(Conveniences):
         priorities: Mapping[str, int] | None = None,
         tolerances: Mapping[str, float] | None = None,
         source: str = "",
+        terms: Iterable[ErrorTerm] = (),
+        gravity: tuple[float, float, float] | None = None,
     ) -> Robot:
         """A robot with direct drives and joints that move half a turn (or 1 m) unless said."""
         rows = tuple(frames)
@@ -79,9 +88,10 @@ class Robot(Conveniences):
             priorities=dict(priorities or {}),
             tolerances=dict(tolerances or {}),
             source=source,
+            gravity=gravity,
         )
         robot._check_names()
-        return robot
+        return robot.with_terms(terms)
 
     def _check_names(self) -> None:
         names = [parameter.name for parameter in self.parameters]
@@ -115,13 +125,18 @@ class Robot(Conveniences):
         return 0 if self.frames[0].joint is Joint.FIXED else 1
 
     @property
+    def configuration_sizes(self) -> tuple[int, ...]:
+        """Motors alone, or with the values of the terms' basis functions beside them."""
+        return (self.joints, self.joints + len(self.bases)) if self.bases else (self.joints,)
+
+    @property
     def target_names(self) -> tuple[str, ...]:
         """Names of the targets; the tool's own origin has none."""
         return tuple(target.name for target in self.targets) or ("",)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """All parameters: of the rows in order, then gains, then targets."""
+        """All parameters: of the rows in order, then gains, then targets, then further terms."""
         rows = [
             parameter
             for index in range(len(self.frames))
@@ -146,7 +161,7 @@ class Robot(Conveniences):
         ]
         return tuple(
             replace(parameter, tolerance=self._tolerance(parameter))
-            for parameter in (*rows, *gains, *points)
+            for parameter in (*rows, *gains, *points, *self._term_parameters())
         )
 
     def _tolerance(self, parameter: Parameter) -> float:
@@ -161,7 +176,8 @@ class Robot(Conveniences):
     def chains(self) -> tuple[Chain, ...]:
         """One chain per target, from the world to that target."""
         common = [element for index in range(len(self.frames)) for element in self.elements(index)]
-        size = {"parameters": len(self.parameters), "basis": 1 + self.joints}
+        common = [*self._term_elements(-1, ()), *common]
+        size = {"parameters": len(self.parameters), "basis": 1 + self.joints + len(self.bases)}
         if not self.targets:
             return (Chain(common, **size),)
         return tuple(
@@ -169,8 +185,13 @@ class Robot(Conveniences):
         )
 
     def basis(self, motors: FloatArray) -> FloatArray:
-        """Basis values (n, 1 + joints): one, then the coupled motor variables ``Com qm``."""
-        return np.concatenate([np.ones((len(motors), 1)), motors @ self.transmission.com.T], axis=1)
+        """Basis values (n, 1 + joints + functions): one, ``Com qm``, then those of the terms."""
+        if self.bases and motors.shape[1] == self.joints:
+            motors = self.inputs(motors)
+        coupled = motors[:, : self.joints] @ self.transmission.com.T
+        return np.concatenate(
+            [np.ones((len(motors), 1)), coupled, motors[:, self.joints :]], axis=1
+        )
 
     def motion(self, values: FloatArray, motors: FloatArray, target: int = 0) -> Motion:
         """Where a target is; of ``values`` only those of the robot's parameters are used."""
@@ -192,12 +213,15 @@ class Robot(Conveniences):
         return motors, np.ones(len(motors), dtype=bool)
 
     def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
-        """A derivative by basis values (n, rows, basis) as one by motor variables."""
-        return basis_jacobian[:, :, 1:] @ self.transmission.com
+        """A derivative by basis values (n, rows, basis) as one by motor variables.
+
+        Further terms are small, and what a joint's error does to them is smaller still.
+        """
+        return basis_jacobian[:, :, 1 : 1 + self.joints] @ self.transmission.com
 
     def readings(self, motors: FloatArray) -> FloatArray:
         """What the joints read (n, joints): joint variables without Offset."""
-        return self.transmission.joints(motors) - self.transmission.offset
+        return self.transmission.joints(motors[:, : self.joints]) - self.transmission.offset
 
     def poses(self, motors: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Orientation (n, 3, 3) and position (n, 3) of the first target."""
@@ -279,6 +303,9 @@ class Robot(Conveniences):
             frames=tuple(frames),
             transmission=replace(self.transmission, gains=frozen(gains)),
             targets=tuple(targets),
+            terms=tuple(
+                replace(term, value=values.get(term.name, term.value)) for term in self.terms
+            ),
         )
 
     def with_tool_turned(self, rotation: FloatArray) -> Robot:
@@ -302,10 +329,42 @@ class Robot(Conveniences):
     def with_tolerances(self, tolerances: Mapping[str, float]) -> Robot:
         return replace(self, tolerances={**self.tolerances, **tolerances})
 
+    @cached_property
+    def bases(self) -> tuple[Expression, ...]:
+        """The basis functions of the further terms, each once."""
+        return distinct(self.terms)
+
+    def inputs(
+        self, motors: FloatArray, columns: Mapping[str, FloatArray] | None = None
+    ) -> FloatArray:
+        """Motors with the values of the terms' basis functions beside them."""
+        return inputs(self, motors, columns)
+
+    def with_terms(self, terms: Iterable[ErrorTerm]) -> Robot:
+        """The same robot with other further terms."""
+        robot = replace(self, terms=tuple(terms))
+        robot._check_terms()
+        return robot
+
+    @cached_property
+    def skeleton(self) -> Skeleton:
+        """Geometry and gains alone, without what moves."""
+        rigid = self.without_terms()
+        return rigid.chains[0].skeleton(rigid.values)
+
+    @cached_property
+    def _rigid(self) -> Robot:
+        return replace(self, terms=()) if self.terms else self
+
+    def without_terms(self) -> Robot:
+        """The same robot, geometry and gains alone."""
+        return self._rigid
+
     def describe(self) -> str:
         """The chain as one writes it: ``Rz(theta0) Tz(r0) Rx(alpha1) ...``."""
         names = [parameter.name for parameter in self.parameters]
         basis = ["1", *(f"q{joint + 1}" for joint in range(self.joints))]
+        basis += [expression.text for expression in self.bases]
         return " ".join(element.describe(names, basis) for element in self.chains[0].elements)
 
     def _name(self, index: int, symbol: str) -> str:
@@ -370,6 +429,7 @@ class Robot(Conveniences):
                 terms.append(Term(None, ONE, frame.amount(slot.symbol)))
             if slot.moved_by is not None and slot.moved_by is frame.joint:
                 terms.extend(self._joint_terms(index, slot.sign))
+            terms.extend(self._terms_on(index, slot.symbol))
             if terms:
                 elements.append(Element(slot.rotation, slot.axis, tuple(terms)))
         if frame.convention.has_nominal and frame.joint is not Joint.FIXED:
@@ -378,7 +438,7 @@ class Robot(Conveniences):
             )
             after = frame.convention is Convention.POSE
             elements = [*elements, joint] if after else [joint, *elements]
-        return elements
+        return [*elements, *self._term_elements(index, frame.symbols)]
 
     def _joint_terms(self, index: int, sign: int) -> list[Term]:
         joint = self.joint_rows.index(index)
@@ -390,8 +450,84 @@ class Robot(Conveniences):
             )
             if coupling != 0.0
         ]
+        terms += self._terms_on(index, JOINT, sign)
         offset = float(transmission.offset[joint])
         return terms + ([Term(None, ONE, sign * offset)] if offset else [])
+
+    def _check_terms(self) -> None:
+        """Refuse terms on rows, elements and joints that are not there."""
+        numbers = range(len(self.frames) + self.first_number)
+        for term in self.terms:
+            where = f"term '{term.name}'"
+            if term.row not in numbers:
+                raise InputError(
+                    f"{where}: robot '{self.name}' has no row {term.row}",
+                    allowed=f"0 to {numbers[-1]}",
+                )
+            allowed = self._term_places(term.row - self.first_number)
+            if term.on not in allowed:
+                raise InputError(
+                    f"{where}: row {term.row} has no element '{term.on}'", allowed=allowed
+                )
+            missing = {joint for joint in joints_named([term.expression]) if joint > self.joints}
+            if missing:
+                raise InputError(
+                    f"{where}: robot '{self.name}' has no joint {min(missing)}",
+                    allowed=f"joints 1 to {self.joints}",
+                )
+        self._check_names()
+
+    def _term_places(self, index: int) -> list[str]:
+        """What further terms can be added to in a row: its elements, its joint, its frame."""
+        if index < 0:
+            return list(AXES)
+        symbols = [slot.symbol for slot in self.frames[index].slots]
+        joint = [JOINT] if self.frames[index].joint is not Joint.FIXED else []
+        return [*symbols, *joint, *(axis for axis in AXES if axis not in symbols)]
+
+    def _term_parameters(self) -> list[Parameter]:
+        return [
+            Parameter(
+                term.name,
+                term.value,
+                Unit.RADIAN if self.turned_by(term) else Unit.METRE,
+                Group.ARM,
+                term.row,
+                TERM_COLUMN,
+                term=True,
+            )
+            for term in self.terms
+        ]
+
+    def turned_by(self, term: ErrorTerm) -> bool:
+        """Does a term turn something, or displace it?"""
+        index = term.row - self.first_number
+        if term.on == JOINT:
+            return self.frames[index].joint is Joint.REVOLUTE
+        slots = () if index < 0 else self.frames[index].slots
+        return next((s.rotation for s in slots if s.symbol == term.on), term.on.startswith("r"))
+
+    def _terms_on(self, index: int, on: str, sign: int = 1) -> list[Term]:
+        """The summands that further terms add to one element of a row."""
+        texts = [expression.text for expression in self.bases]
+        return [
+            Term(
+                self._indices[term.name],
+                1 + self.joints + texts.index(term.expression.text),
+                float(sign),
+            )
+            for term in self.terms
+            if term.on == on and term.row == index + self.first_number
+        ]
+
+    def _term_elements(self, index: int, symbols: tuple[str, ...]) -> list[Element]:
+        """Elements of a row's frame that only further terms move."""
+        found = [
+            (rotation, axis, self._terms_on(index, on))
+            for on, (rotation, axis) in AXES.items()
+            if on not in symbols
+        ]
+        return [Element(rotation, axis, tuple(terms)) for rotation, axis, terms in found if terms]
 
     def _target_elements(self, target: Target) -> list[Element]:
         return [

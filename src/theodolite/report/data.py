@@ -174,14 +174,14 @@ def result_data(result: Result) -> dict[str, Any]:
 
 def choices_data(result: Result) -> dict[str, Any]:
     """Choices between models: what was tried, and its held-out error with its scatter."""
-    if result.gains is None:
+    if result.choice is None:
         return {}
     return {
-        "gains": {
-            "chosen": result.gains.chosen,
+        "model": {
+            "chosen": result.choice.chosen,
             "tried": [
                 {"model": tried.name, "relative_error": tried.error, "scatter": tried.scatter}
-                for tried in result.gains.tried
+                for tried in result.choice.tried
             ],
         }
     }

@@ -11,7 +11,7 @@ from rich.table import Table
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.completeness import Completeness
 from theodolite.calibration.excitation import Excitation
-from theodolite.calibration.result import Errors, Result
+from theodolite.calibration.result import Choice, Errors, Result
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.io.units import SHOWN
 from theodolite.model.bodies import BodyElement
@@ -22,6 +22,10 @@ from theodolite.model.parameters import Unit
 
 #: Terms of a relation that are printed before "and more".
 TERMS = 6
+#: Models that are shown of those tried; the result holds all.
+SHOWN_MODELS = 8
+#: Further terms that are shown of those identified.
+SHOWN_TERMS = 4
 #: Units a person reads: name, factor from SI, digits.
 READABLE = {
     Unit.METRE: ("mm", 1e3, 4),
@@ -237,7 +241,7 @@ def show_errors(console: Console, title: str, columns: Mapping[str, Errors]) -> 
 
 def _show_meaning(console: Console, result: Result) -> None:
     """What starred parameters stand for: they are no estimates of the plain ones."""
-    starred = [estimate for estimate in result.estimates if estimate.stands_for]
+    starred = [one for one in result.estimates if one.stands_for and not one.term]
     if not starred:
         return
     console.print("* stands for several parameters that act as one:")
@@ -249,6 +253,44 @@ def _show_meaning(console: Console, result: Result) -> None:
         more = f" and {len(parts) - TERMS} more" if len(parts) > TERMS else ""
         terms = " ".join(parts[:TERMS])
         console.print(f"  {estimate.symbol} = {estimate.name} {terms}{more}", markup=False)
+
+
+def _show_terms(console: Console, result: Result) -> None:
+    """How many further terms there are, and the largest of them."""
+    terms = [one for one in result.estimates if one.term and one.stderr is not None]
+    if not terms:
+        return
+    largest = sorted(terms, key=lambda one: abs(one.identified) / one.tolerance, reverse=True)
+    words = [
+        f"{one.name} {one.identified * 1e3:+.3f} {'mrad' if one.unit is Unit.RADIAN else 'mm'}"
+        for one in largest[:SHOWN_TERMS]
+    ]
+    console.print(
+        f"{len(terms)} further error terms, the largest: {', '.join(words)}", markup=False
+    )
+
+
+def _show_choice(console: Console, choice: Choice) -> None:
+    """The models that were tried, the best first; the chosen one is marked."""
+    simplest, *others = choice.tried
+    if choice.chosen == simplest.name:
+        best = min(others, key=lambda tried: tried.error)
+        console.print(
+            f"Of {len(choice.tried)} models {choice.chosen} alone predicts what is left out in "
+            f"turn best, or as well; next best: {best.name}, {100 * best.error:.1f} +- "
+            f"{100 * best.scatter:.1f} % of its error"
+        )
+        return
+    title = "Models tried: error on measurements left out in turn"
+    table = Table(title=title, title_justify="left")
+    table.add_column("model")
+    table.add_column("error", justify="right")
+    table.add_column("", justify="left")
+    best = sorted(choice.tried, key=lambda tried: tried.error)[:SHOWN_MODELS]
+    for tried in best:
+        mark = "chosen" if tried.name == choice.chosen else ""
+        table.add_row(tried.name, f"{100 * tried.error:.1f} +- {100 * tried.scatter:.1f} %", mark)
+    console.print(table)
 
 
 def show_result(console: Console, result: Result) -> None:
@@ -264,7 +306,7 @@ def show_result(console: Console, result: Result) -> None:
     for heading in ("name", "nominal", "identified", "change", "95 % +-", "unit"):
         table.add_column(heading, justify="left" if heading in ("name", "unit") else "right")
     for estimate in result.estimates:
-        if estimate.stderr is None or estimate.interval is None:
+        if estimate.stderr is None or estimate.interval is None or estimate.term:
             continue
         unit, factor, digits = READABLE[estimate.unit]
         table.add_row(
@@ -277,12 +319,9 @@ def show_result(console: Console, result: Result) -> None:
         )
     console.print(table)
     _show_meaning(console, result)
-    if result.gains is not None:
-        tried = ", ".join(
-            f"{model.name} {100 * model.error:.1f} +- {100 * model.scatter:.1f} %"
-            for model in result.gains.tried
-        )
-        console.print(f"cross-validated error: {tried}; chosen: {result.gains.chosen}")
+    _show_terms(console, result)
+    if result.choice is not None:
+        _show_choice(console, result.choice)
     strong = [item for item in result.strongest_correlations(3) if abs(item[2]) > 0.9]
     for one, other, value in strong:
         console.print(f"  {one} and {other} are hard to tell apart: correlation {value:+.3f}")

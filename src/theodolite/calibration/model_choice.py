@@ -1,0 +1,274 @@
+"""Which further terms predict measurements that a fit has not seen: choice by cross-validation.
+
+Models differ by little once the geometry is right. So every model is linear about the geometric
+solution, and leaving out a part of the data is linear algebra on triangular factors: one factor per
+part, all but one folded together, one step, and the part that was left out is predicted. What is
+neglected is of second order in errors of less than a millimetre.
+
+Groups of terms are added one after the other, the best first, as long as the prediction gets better
+by more than its own scatter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.data import Dataset
+from theodolite.calibration.method import CalibrationProblem
+from theodolite.calibration.result import Choice, Tried
+from theodolite.calibration.term_groups import (
+    AFTER,
+    ALL_GROUPS,
+    DRIFT,
+    Terms,
+    check_groups,
+    tolerances,
+    variants,
+    when,
+)
+from theodolite.errors import InputError
+from theodolite.estimation.loss import Loss
+from theodolite.estimation.prior import Prior
+from theodolite.estimation.reduction import Reduction, merged, reduce_parts
+from theodolite.estimation.solver import Solution
+from theodolite.estimation.step import linear_step, noise_left
+from theodolite.model.machine import Machine
+from theodolite.model.robot import Robot
+
+#: Parts into which the measurements are split, and how many times they are split anew.
+FOLDS, SPLITS = 5, 3
+#: A larger model must predict better by this many standard errors of the difference, ...
+CLEARLY = 2.0
+#: ... and by this part, below which it is not worth its parameters.
+WORTHWHILE = 0.01
+#: Measurements left for a fit, in numbers per parameter that the geometry has.
+NUMBERS_PER_PARAMETER = 2.0
+
+GEOMETRY, GAINS = "geometry", "gains"
+#: Keeps ratios of exact predictions finite.
+TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A robot with some further terms, with or without gains."""
+
+    robot: Machine
+    gains: bool = False
+    groups: tuple[str, ...] = ()
+    name: str = GEOMETRY
+
+    def with_gains(self) -> Model:
+        return replace(
+            self, gains=True, groups=(*self.groups, GAINS), name=f"{self.name} + {GAINS}"
+        )
+
+    def with_group(self, group: str, shape: str, terms: Terms) -> Model:
+        """The same with one more group of terms, in one of its shapes."""
+        robot = self.robot
+        assert isinstance(robot, Robot)
+        held = {term.name for term in robot.terms}
+        new = [term for term in terms if term.name not in held]
+        return replace(
+            self,
+            robot=robot.with_terms((*robot.terms, *new)).with_tolerances(
+                tolerances(robot, group, tuple(new))
+            ),
+            groups=(*self.groups, group),
+            name=f"{self.name} + {shape}",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Which models are in question for a robot and its data."""
+
+    robot: Machine
+    data: Dataset
+    gains: bool | None
+    #: Groups that were asked for, and groups that may help.
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+
+    @staticmethod
+    def of(
+        robot: Machine,
+        data: Dataset,
+        *,
+        gains: bool | None,
+        terms: Sequence[str] | None,
+        choose: bool,
+    ) -> Wanted:
+        """``terms`` None leaves the groups open; nothing is open where nothing can be chosen."""
+        check_groups(tuple(terms or ()))
+        if terms and not isinstance(robot, Robot):
+            raise InputError(
+                f"'{robot.name}' has loops: further terms are for serial robots",
+                remedy="Leave the terms out",
+            )
+        if DRIFT in (terms or ()) and when(data)[1] is None:
+            raise InputError(
+                "a drift needs to know when each row was measured",
+                where=data.name,
+                remedy="Add a column time_s, or take the order of the rows as time",
+            )
+        has_gains = any(p.gain and robot.priority(p) > 0 for p in robot.parameters)
+        if gains is None and not (choose and has_gains):
+            gains = False
+        free = terms is None and choose and isinstance(robot, Robot)
+        return Wanted(robot, data, gains, tuple(terms or ()), ALL_GROUPS if free else ())
+
+    def first(self) -> list[Model]:
+        """What is to be fitted at least, in each shape that it may take."""
+        models = [Model(self.robot)]
+        if self.gains:
+            models = [model.with_gains() for model in models]
+        for group in self.required:
+            models = [
+                model.with_group(group, shape, terms)
+                for model in models
+                for shape, terms in self._shapes(group).items()
+            ]
+        return models
+
+    def larger(self, model: Model) -> list[Model]:
+        """What may follow a model: one more group, or gains."""
+        found = []
+        if self.gains is None and GAINS not in model.groups:
+            found.append(model.with_gains())
+        for group in self.optional:
+            if group in model.groups or AFTER.get(group, group) not in (group, *model.groups):
+                continue
+            shapes = self._shapes(group).items()
+            found += [model.with_group(group, shape, terms) for shape, terms in shapes]
+        return found
+
+    def _shapes(self, group: str) -> dict[str, Terms]:
+        assert isinstance(self.robot, Robot)
+        return variants(self.robot, self.data, group)
+
+
+Pose = Callable[[Model, Dataset], CalibrationProblem]
+
+
+@dataclass(frozen=True, eq=False)
+class Linearised:
+    """Where models are compared: the geometric solution, by the names of its parameters."""
+
+    data: Dataset
+    values: dict[str, float]
+    loss: Loss
+    #: Which rows of the data stay together, (n,); -1: never left out.
+    groups: IntArray
+    #: For each split, in which part every row of the data is; -1: in none.
+    parts: tuple[IntArray, ...]
+
+    @staticmethod
+    def about(
+        problem: CalibrationProblem,
+        solution: Solution,
+        data: Dataset,
+        rng: np.random.Generator,
+    ) -> Linearised | None:
+        """Splits in which sets, pictures and touches stay together; None: too few data."""
+        groups = data.groups()
+        number = int(groups.max(initial=-1)) + 1
+        rows = solution.reduction.rows * (1.0 - 1.0 / FOLDS)
+        if number < FOLDS or rows < NUMBERS_PER_PARAMETER * solution.identifiability.rank:
+            return None
+        parts = []
+        for _ in range(SPLITS):
+            part_of_group = np.append(rng.permutation(number) % FOLDS, -1)
+            parts.append(part_of_group[groups])
+        names = [parameter.name for parameter in problem.parameters]
+        values = dict(zip(names, solution.values.tolist(), strict=True))
+        return Linearised(data, values, solution.loss, groups, tuple(parts))
+
+    def scores(self, model: Model, pose: Pose) -> FloatArray:
+        """Mean held-out square of the whitened residuals of each group of rows, (groups,)."""
+        problem = pose(model, self.data)
+        values = np.array([self.values.get(p.name, p.value) for p in problem.parameters])
+        splits = reduce_parts(problem, values, self.loss, self.parts)
+        prior = Prior.of(problem.parameters)
+        noise = noise_left(merged(splits[0]), prior, np.arange(len(values)))
+        steps = [_without_each(parts, values, prior, noise) for parts in splits]
+        found = np.zeros((2, int(self.groups.max()) + 1))
+        for block in problem.blocks(values):
+            if block.rows is None:
+                continue
+            group = self.groups[block.rows]
+            kept = group >= 0
+            for part, step in zip(self.parts, steps, strict=True):
+                predicted = block.columns[:-1].T @ step.T + block.residual[:, None]
+                each = predicted.reshape(block.width, len(group), -1)
+                place = np.where(kept, part[block.rows], 0)[None, :, None]
+                errors = np.take_along_axis(each, place, axis=2)[:, :, 0]
+                squares = self._squares(np.sqrt(np.mean(errors**2, axis=0))) * block.width
+                np.add.at(found[0], group[kept], squares[kept])
+                np.add.at(found[1], group[kept], block.width)
+        return found[0] / np.maximum(found[1], 1.0)
+
+    def _squares(self, norms: FloatArray) -> FloatArray:
+        """Squares of whitened errors, as the loss sees them."""
+        return norms**2 if self.loss.is_squared else self.loss.weights(norms) * norms**2
+
+
+def choose(
+    at: Linearised,
+    first: Sequence[Model],
+    pose: Pose,
+    larger: Callable[[Model], Sequence[Model]],
+) -> tuple[Model, Choice]:
+    """The best model by forward selection; ``larger`` says what may follow a model."""
+
+    def best_of(models: Sequence[Model]) -> tuple[Model, FloatArray]:
+        found = [(model, at.scores(model, pose)) for model in models]
+        tables.extend(found)
+        return min(found, key=lambda pair: float(pair[1].mean()))
+
+    tables: list[tuple[Model, FloatArray]] = []
+    best, scores = best_of(first)
+    scale = max(float(scores.mean()), TINY)
+    while models := larger(best):
+        model, table = best_of(models)
+        if not _clearly_better(scores, table):
+            break
+        best, scores = model, table
+    return best, Choice(best.name, tuple(_tried(model, t, scale) for model, t in tables))
+
+
+def _without_each(
+    parts: Sequence[Reduction], values: FloatArray, prior: Prior, noise: float
+) -> FloatArray:
+    """The step of a fit to all parts but one, for each of them, (parts, p).
+
+    The last of the parts is what is never left out.
+    """
+    free = np.arange(len(values))
+    return np.array(
+        [
+            linear_step(
+                merged([*parts[:place], *parts[place + 1 :]]), values, prior, free, noise
+            ).step
+            for place in range(len(parts) - 1)
+        ]
+    )
+
+
+def _clearly_better(before: FloatArray, after: FloatArray) -> bool:
+    """Is the gain in the mean square beyond its scatter over the groups, and worth it?"""
+    gain = before - after
+    scatter = float(gain.std(ddof=1) / np.sqrt(len(gain)))
+    return bool(gain.mean() > max(CLEARLY * scatter, 2.0 * WORTHWHILE * before.mean()))
+
+
+def _tried(model: Model, squares: FloatArray, scale: float) -> Tried:
+    """The root mean square, with the standard error that its mean has over the groups."""
+    mean = float(squares.mean())
+    scatter = float(squares.std(ddof=1) / np.sqrt(len(squares)))
+    root = np.sqrt(mean / scale)
+    return Tried(model.name, float(root), float(root * scatter / max(2.0 * mean, TINY)))

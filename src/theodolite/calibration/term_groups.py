@@ -1,0 +1,173 @@
+"""Groups of further error terms that a robot may have, and that are tried together.
+
+| group | what it is | on |
+|---|---|---|
+| gravity | joints that give way under the weight of what they carry | every revolute joint |
+| bending | links that bend about the other two axes of a joint, by the same loads | every joint |
+| harmonics | eccentric encoders and gears: up to three times per turn | every revolute joint |
+| play | backlash: the sign of the joint's last motion | every joint |
+| drift | warming up: what has not yet died away since the start | base and joints |
+
+The weights are unknown. What hangs on joint j pulls along fixed directions of the links beyond it,
+so the moment about an axis a of joint j is a sum of ``moment(a_j, x_k)`` and ``moment(a_j, y_k)``
+over these links; z_k adds nothing new, as it is fixed in link k - 1. A compliance times the unknown
+first moments is one coefficient for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.calibration.data import Dataset
+from theodolite.errors import InputError, shown
+from theodolite.model.conventions import Joint
+from theodolite.model.robot import Robot
+from theodolite.model.terms import JOINT, ROW, ErrorTerm
+
+#: The columns in which a file says when a row was measured.
+TIMES = ("time_s",)
+#: Times in which a warm-up dies away that are tried, as parts of the recording.
+DECAYS = (0.03, 0.06, 0.12, 0.25, 0.5, 1.0)
+#: Harmonics of a turn.
+HARMONICS = (1, 2, 3)
+#: How large the coefficients are, as standard deviations: radians, and parts of the reach. What
+#: the data determine outweighs them; what they hardly see stays small, and harms no prediction.
+TOLERANCES = {"gravity": 2e-4, "bending": 1e-4, "harmonics": 3e-5, "play": 3e-5, "drift": 1e-4}
+
+Terms = tuple[ErrorTerm, ...]
+
+
+def gravity(robot: Robot) -> Terms:
+    return tuple(
+        term
+        for joint in _joints(robot, Joint.REVOLUTE)
+        for term in _moments(robot, joint, "z", JOINT)
+    )
+
+
+def bending(robot: Robot) -> Terms:
+    return tuple(
+        term
+        for joint in range(1, robot.joints + 1)
+        for axis in "xy"
+        for term in _moments(robot, joint, axis, f"r{axis}")
+    )
+
+
+def harmonics(robot: Robot) -> Terms:
+    return tuple(
+        ErrorTerm(_row(robot, joint), JOINT, f"{function}({'' if k == 1 else f'{k}*'}q{joint})")
+        for joint in _joints(robot, Joint.REVOLUTE)
+        for k in HARMONICS
+        for function in ("sin", "cos")
+    )
+
+
+def play(robot: Robot) -> Terms:
+    return tuple(
+        ErrorTerm(_row(robot, joint), JOINT, f"direction{joint}")
+        for joint in range(1, robot.joints + 1)
+    )
+
+
+def drift(robot: Robot, basis: str) -> Terms:
+    """What has not yet died away, on the base and on every joint but the first.
+
+    A turn of the first joint is a turn of the base.
+    """
+    base = tuple(ErrorTerm(0, on, basis) for on in ("x", "y", "z", "rx", "ry", "rz"))
+    joints = tuple(
+        ErrorTerm(_row(robot, joint), JOINT, basis) for joint in range(2, robot.joints + 1)
+    )
+    return base + joints
+
+
+#: Groups that need nothing but the robot, in the order in which they are tried.
+GROUPS: Mapping[str, Callable[[Robot], Terms]] = {
+    "gravity": gravity,
+    "bending": bending,
+    "harmonics": harmonics,
+    "play": play,
+}
+DRIFT = "drift"
+#: A group that makes sense only with another one.
+AFTER = {"bending": "gravity"}
+ALL_GROUPS = (*GROUPS, DRIFT)
+
+
+def term_names(asked: str | Sequence[str]) -> tuple[str, ...] | None:
+    """Groups as users ask for them: "auto" (None), "none", "gravity,drift" or a list."""
+    if asked == "auto":
+        return None
+    names = asked.split(",") if isinstance(asked, str) else asked
+    found = tuple(name.strip() for name in names if name.strip() not in ("", "none"))
+    check_groups(found)
+    return tuple(dict.fromkeys(found))
+
+
+def check_groups(names: tuple[str, ...]) -> None:
+    unknown = [name for name in names if name not in ALL_GROUPS]
+    if unknown:
+        raise InputError(
+            f"there are no terms {shown(unknown[0])}", allowed=["auto", "none", *ALL_GROUPS]
+        )
+
+
+def variants(robot: Robot, data: Dataset, group: str) -> dict[str, Terms]:
+    """The shapes that a group may take, by name: a drift's time constant is not known."""
+    if group != DRIFT:
+        return {group: GROUPS[group](robot)}
+    name, times = when(data)
+    if times is None or not np.ptp(times) > 0.0:
+        return {}
+    first, span = float(times.min()), float(np.ptp(times))
+    shift = f"({name}-{first:.9g})" if first else name
+    unit = "rows" if name == ROW else "s"
+    return {
+        f"{DRIFT} ({part * span:.4g} {unit})": drift(robot, f"exp(-{shift}/{part * span:.4g})")
+        for part in DECAYS
+    }
+
+
+def tolerances(robot: Robot, group: str, terms: Terms) -> dict[str, float]:
+    """Tolerances of a group's coefficients by name."""
+    size = TOLERANCES[group]
+    return {
+        term.name: size if robot.turned_by(term) else size * (robot.reach() or 1.0)
+        for term in terms
+    }
+
+
+def when(data: Dataset) -> tuple[str, FloatArray | None]:
+    """The column that says when each row was measured; None where there is none."""
+    for name in (*TIMES, ROW):
+        if name in data.columns:
+            return name, data.columns[name]
+    return ROW, None
+
+
+def _joints(robot: Robot, kind: Joint) -> list[int]:
+    return [number for number, joint in enumerate(robot.joint_types, start=1) if joint is kind]
+
+
+def _row(robot: Robot, joint: int) -> int:
+    """The number of the row that holds a joint."""
+    return robot.joint_rows[joint - 1] + robot.first_number
+
+
+def _moments(robot: Robot, joint: int, axis: str, on: str) -> list[ErrorTerm]:
+    """Moments about one axis of a joint of all that hangs on it."""
+    found = []
+    for link in range(joint, robot.joints + 1):
+        along = [letter for letter in "xy" if (letter, link) != (axis, joint)]
+        if link == joint and axis != "z":
+            along.append("z")
+        for letter in along:
+            found.append(f"moment({axis}{joint}, {letter}{link})")
+            if link > joint and robot.joint_types[link - 1] is Joint.PRISMATIC:
+                found.append(f"q{link}*moment({axis}{joint}, z{link})")
+    row = _row(robot, joint)
+    return [ErrorTerm(row, on, basis) for basis in dict.fromkeys(found)]
