@@ -60,6 +60,10 @@ NEGLIGIBLE_ERROR = 0.1
 FALLEN = 0.9
 #: In the end it is estimated anew until it changes by less.
 NOISE_TOLERANCE = 1e-8
+#: Residuals of this part of the noise that is guessed or known are exact; a search that no longer
+#: makes them this much smaller at each step follows a valley that no data show.
+EXACT_RESIDUAL = 1e-3
+CRAWLING = 0.25
 #: Damping gives up here: no decrease along any direction.
 MAX_DAMPING = 1e8
 #: Residuals this small, in standard deviations, are exact: there are no outliers.
@@ -190,12 +194,15 @@ class Search:
             if isinstance(outcome, Status):
                 status = outcome
                 break
+            crawls = outcome.point.cost > CRAWLING * here.cost
             here = outcome.point
             trace.append(Iteration(len(trace), here.cost, outcome.size, outcome.damping))
             damping = 0.0 if outcome.gain > WELL_PREDICTED else outcome.damping / 10
             if self.progress is not None:
                 self.progress(trace[-1])
-            if outcome.size <= self.near and outcome.gain > WELL_PREDICTED:
+            exact = here.cost < EXACT_RESIDUAL**2 * here.reduction.rows
+            near = outcome.size <= self.near and outcome.gain > WELL_PREDICTED
+            if near or (exact and crawls):
                 status = Status.CONVERGED
                 break
         return End(here, status, tuple(trace), loss, first, noise)
