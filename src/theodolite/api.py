@@ -201,8 +201,19 @@ def identify(
     """
     machine, way = _robot(robot), _method(method)
     _noise(noise)
+    for name, value in (("gains", gains), ("rows_as_time", rows_as_time)):
+        if not isinstance(value, bool | None):
+            raise InputError(f"{name} is {shown(value)}", allowed="True or False")
     if not isinstance(hold_out, int | float | np.number):
         raise InputError(f"hold_out is {shown(hold_out)}", allowed="a number from 0 to below 1")
+    if provenance is None:
+        options = {
+            "gains": gains,
+            "terms": terms,
+            "rows_as_time": rows_as_time,
+            "hold_out": hold_out,
+        }
+        provenance = _provenance(robot, data, method=way.name, **options)
     return _calibrate.identify(
         machine,
         _data(data, machine, way),
@@ -219,6 +230,15 @@ def identify(
         progress=progress,
         provenance=provenance,
     )
+
+
+def _provenance(robot: RobotLike, data: DataLike, **options: Any) -> dict[str, Any]:
+    """Versions, options, and hashes of whatever was given as a file."""
+    from theodolite.io.provenance import provenance
+
+    given = [robot, *(data if isinstance(data, list | tuple) else [data])]
+    files = [Path(one) for one in given if isinstance(one, str | Path) and Path(one).is_file()]
+    return provenance(files, **options)
 
 
 def identifiable(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -241,3 +242,32 @@ def test_a_frame_is_that_of_its_target(rng: np.random.Generator) -> None:
     swapped = th.Dataset(data.motors, data.positions, ("p2",), data.rotations)
     assert th.residuals(robot, data, th.Frame())["position"].max() < 1e-12
     assert th.residuals(robot, swapped, th.Frame())["position"].min() > 0.1
+
+
+@pytest.mark.parametrize("method", ["position", "frame"])
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [("puma560", "r1"), ("rx90", "theta1"), ("rx90", "r6"), ("irb120", "theta6"), ("scara", "r4")],
+)
+def test_a_robot_that_stands_elsewhere_has_no_error_before(
+    name: str, parameter: str, method: str
+) -> None:
+    """A table of axes turns its base about the first axis, and its tool about the last."""
+    robot = th.robots.load(name)
+    value = {p.name: p.value for p in robot.parameters}[parameter]
+    moved = robot.with_values({parameter: value + 0.01})
+    data = th.simulate(moved, method, points=60, rng=1)
+    result = th.identify(robot, data, method, gains=False, terms="none", hold_out=0)
+    for errors in result.before.values():
+        assert errors.rms < 1e-12
+
+
+def test_a_python_user_gets_the_provenance_too(tmp_path: Path) -> None:
+    file = tmp_path / "positions.csv"
+    th.write_measurements(
+        th.simulate("scara", "position", points=30, rng=1), th.robots.scara(), file
+    )
+    told = th.identify("scara", file, "position").provenance
+    assert list(told["files"]) == [str(file)]
+    assert told["options"]["method"] == "position"
+    assert "theodolite" in told

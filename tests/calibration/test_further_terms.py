@@ -188,15 +188,52 @@ def test_what_was_tried_is_told(rng: np.random.Generator) -> None:
     assert th.identify(robot, data, "position", terms="none", gains=False).choice is None
 
 
+@pytest.mark.parametrize("first", [0.0, 3600.0, 1.7e9])
+def test_a_drift_is_bounded_whenever_the_clock_began(
+    first: float, rng: np.random.Generator
+) -> None:
+    """Poses for which nobody says the time are those of a cold or a warm robot."""
+    robot = th.robots.irb120()
+    data = th.simulate(robot, "position", points=60, rng=rng, noise=th.Noise(NOISE))
+    data = replace(data, columns={"time_s": first + 10.0 * np.arange(60)})
+    result = th.identify(robot, data, "position", terms="drift")
+    q = np.zeros(6)
+    apart = result.robot.fk(q).position - robot.fk(q).position
+    assert np.abs(apart).max() < 5e-3
+    assert th.residuals(result.robot, data, "position")["position"].max() < 1e-3
+
+
+def test_play_can_be_simulated(rng: np.random.Generator) -> None:
+    terms = [ErrorTerm(2, "q", "direction2", 1e-3), ErrorTerm(0, "z", "exp(-row/20)", 1e-3)]
+    robot = th.robots.irb120().with_terms(terms)
+    data = th.simulate(robot, "frame", points=40, rng=rng)
+    assert set(data.columns) == {"direction2", "row"}
+    assert th.residuals(robot, data, "frame")["position"].max() < 1e-15
+    assert th.residuals(robot.without_terms(), data, "frame")["position"].max() > 1e-4
+    with pytest.raises(InputError, match="cannot be simulated"):
+        th.simulate(robot, "plane", points=40, rng=rng)
+
+
 @pytest.mark.parametrize(
     ("terms", "message"),
-    [("gravty", "no terms 'gravty'"), (["drift"], "when each row was measured")],
+    [
+        *(("gravty", "no terms 'gravty'"), (["drift"], "when each row was measured")),
+        *((5, "terms are 5"), ([5], "terms are"), (None, "terms are None")),
+    ],
 )
 def test_terms_that_cannot_be_are_named(terms, message: str, rng: np.random.Generator) -> None:
     robot = th.robots.irb120()
     data = th.simulate(robot, "position", points=60, rng=rng, noise=th.Noise(NOISE))
     with pytest.raises(InputError, match=message):
         th.identify(robot, data, "position", terms=terms)
+
+
+def test_a_clock_that_stands_still_shows_no_drift(rng: np.random.Generator) -> None:
+    robot = th.robots.irb120()
+    data = th.simulate(robot, "position", points=60, rng=rng, noise=th.Noise(NOISE))
+    data = replace(data, columns={"time_s": np.full(60, 7.0)})
+    with pytest.raises(InputError, match="at the same time"):
+        th.identify(robot, data, "position", terms="drift")
 
 
 def test_missing_columns_are_named(rng: np.random.Generator) -> None:

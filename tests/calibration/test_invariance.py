@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import numpy as np
 import pytest
 
 import theodolite as th
 from tests.calibration.sizes import grown, grown_data
 from theodolite.calibration.catalogue import METHODS, method_named
+from theodolite.io.robot_file import parse_robot
 
 SERIAL = [name for name in METHODS if name not in ("implicit", "inverse")]
 NOISE = th.Noise(position=1e-4, orientation=1e-4, pixel=0.2)
@@ -98,3 +101,37 @@ def test_a_calibration_poses_its_problem_once(monkeypatch: pytest.MonkeyPatch) -
     # The start, one for each iteration, one to begin with base parameters, the outliers; and as
     # many again to place the nominal robot it is compared with.
     assert len(passes) <= 2 * (result.iterations + 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "factor"),
+    [
+        *(("palletizer", "in", 25.4), ("fourbar", "in", 25.4), ("fourbar", "um", 1e-3)),
+        *(("delta", "um", 1e-3), ("delta", "m", 1e3)),
+    ],
+)
+def test_a_mechanism_of_another_size_gives_the_same_calibration(
+    name: str, unit: str, factor: float
+) -> None:
+    """The same file with another unit of length."""
+    text = (files("theodolite.robots") / f"{name}.toml").read_text()
+    robot, large = (
+        parse_robot(text.replace('length = "mm"', f'length = "{other}"'), name)
+        for other in ("mm", unit)
+    )
+    rng = np.random.default_rng(3)
+    true = th.perturb(robot, th.ParameterErrors(1e-3 * robot.reach(), 1e-3), rng)
+    noise = th.Noise(position=1e-4 * robot.reach())
+    data = th.simulate(true, "position", points=60, rng=rng, noise=noise)
+    kinds = [*robot.joint_types, *(joint.kind for joint in robot.passive)]
+    slides = np.array([factor if kind is th.Joint.PRISMATIC else 1.0 for kind in kinds])
+    grown_up = th.Dataset(data.motors * slides, positions=data.positions * factor)
+    here, there = (
+        th.identify(one, its, "position", gains=False, hold_out=0.0)
+        for one, its in ((robot, data), (large, grown_up))
+    )
+    assert there.rank == here.rank
+    for small, wide in zip(here.estimates, there.estimates, strict=True):
+        scale = factor if small.unit.value == "m" else 1.0
+        changes = [e.identified - e.nominal for e in (small, wide)]
+        assert changes[1] / scale == pytest.approx(changes[0], abs=1e-6 * small.tolerance)

@@ -32,7 +32,7 @@ ALMOST = 0.01
 NAMED = 8
 
 
-def branched(
+def with_passive_joints(
     mechanism: Mechanism,
     active: FloatArray,
     guess: FloatArray | None,

@@ -23,6 +23,7 @@ from theodolite.calibration.analytic import (
 )
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.model.chain import Skeleton
+from theodolite.model.conveniences import check_machine
 from theodolite.model.conventions import Convention, Joint
 from theodolite.model.conversion import convert
 from theodolite.model.parameters import Parameter
@@ -100,6 +101,7 @@ def completeness(
     About the tool; targets are no part of it. Without ``base``, where the robot stands is taken as
     known.
     """
+    check_machine(robot)
     robot = robot.without_terms().with_targets(())
     skeleton = robot.skeleton
     structure = Structure.of(skeleton, measured, base=base)

@@ -15,7 +15,7 @@ from theodolite.calibration.result import Errors, ErrorSummary, HeldOut
 from theodolite.errors import InfeasibleError
 from theodolite.estimation.solver import Change, Solution, solve
 from theodolite.model.machine import Machine
-from theodolite.model.parameters import external
+from theodolite.model.parameters import placing
 
 #: Held out only where the rest still has this many rows per identifiable parameter.
 ROWS_PER_PARAMETER = 2.0
@@ -68,7 +68,7 @@ def nominal_placed(problem: CalibrationProblem) -> FloatArray:
 
     Anything less would credit a calibration with finding out where the robot stands.
     """
-    free = external(problem.parameters)
+    free = placing(problem.parameters)
     if not len(free):
         return nominal_values(problem)
     try:

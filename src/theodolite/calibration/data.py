@@ -95,6 +95,10 @@ class Dataset:
         measured = arrays["positions"]
         if measured is not None and measured.ndim == 2 and len(targets) == 1:
             arrays["positions"] = measured[:, None]
+        if not isinstance(columns, Mapping | None):
+            raise InputError(
+                f"columns are {shown(columns)}", where=name, allowed="{'time_s': [0, 10, 20]}"
+            )
         own = {
             key: _array(f"column '{key}'", value, name) for key, value in (columns or {}).items()
         }

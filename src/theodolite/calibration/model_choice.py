@@ -110,11 +110,15 @@ class Wanted:
                 f"'{robot.name}' has loops: further terms are for serial robots",
                 remedy="Leave the terms out",
             )
-        if DRIFT in (terms or ()) and when(data)[1] is None:
+        times = when(data)[1]
+        if DRIFT in (terms or ()) and (times is None or not np.ptp(times) > 0.0):
             raise InputError(
-                "a drift needs to know when each row was measured",
+                "a drift needs to know when each row was measured"
+                if times is None
+                else "all rows were measured at the same time, so there is no drift to see",
                 where=data.name,
-                remedy="Add a column time_s, or take the order of the rows as time",
+                remedy="Add a column time_s, or take the order of the rows as time (rows_as_time, "
+                "--rows-as-time)",
             )
         has_gains = any(p.gain and robot.priority(p) > 0 for p in robot.parameters)
         if gains is None and not (choose and has_gains):

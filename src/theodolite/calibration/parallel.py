@@ -244,10 +244,10 @@ def inverse_joints(
 
     def gap_at(rows: FloatArray) -> closing.Gap:
         joints = np.concatenate([rows[:, split:], rows[:, :split]], axis=1)
-        at = mechanism.gap(values, joints, columns=NONE)
+        at = mechanism.relative_gap(values, joints)
         return closing.Gap(at.gap, at.by_values, at.by_passive, at.by_active)
 
-    joints, size = closing.close(gap_at, coordinates, guess)
+    joints, size = closing.close(gap_at, coordinates, guess, mechanism.joint_units[0])
     open_ = np.flatnonzero(~(size <= closing.CLOSED))
     if len(open_):
         raise InfeasibleError(

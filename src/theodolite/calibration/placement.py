@@ -23,7 +23,7 @@ from theodolite.errors import InputError
 from theodolite.estimation.solver import Change, solve
 from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.machine import Machine
-from theodolite.model.parameters import external
+from theodolite.model.parameters import placing
 from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.robot import Robot, Target
 
@@ -97,7 +97,7 @@ def place(robot: Machine, data: Dataset, method: Method) -> Machine:
     names = [parameter.name for parameter in robot.parameters if parameter.external]
     free = robot.with_priorities(dict.fromkeys(names, 2))
     problem = method.problem(free, data, noise=Noise.guess(robot.reach()))
-    fitted = solve(problem, free=external(problem.parameters), change=Change.ALL)
+    fitted = solve(problem, free=placing(problem.parameters), change=Change.ALL)
     return robot.with_values(problem.calibrated(fitted.values).values)
 
 

@@ -131,7 +131,8 @@ class Platform:
             seen = self.seen(values, joints, pose[:, :3], turned)
             return closing.Gap(seen.gap, seen.by_values, seen.by_values, seen.by_platform)
 
-        return closing.close(gap_at, given, guess)[0]
+        units = self.mechanism.joint_units[1]
+        return closing.close(gap_at, given, guess, units)[0]
 
 
 def _coordinates(mechanism: Mechanism) -> list[tuple[Body, BodyElement]]:

@@ -18,7 +18,7 @@ from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.outliers import FALSE_ALARMS, Outliers
 from theodolite.estimation.statistics import Statistics
 from theodolite.model.machine import Machine
-from theodolite.model.parameters import Group, Unit
+from theodolite.model.parameters import Group, Unit, placing
 
 #: Errors below this are rounding, metres and radians.
 NEGLIGIBLE_ERROR = 1e-10
@@ -27,6 +27,8 @@ WEAK = 0.5
 #: Residuals this many times the stated noise, or this part of the reach, are not noise.
 ABOVE_KNOWN_NOISE = 2.0
 ABOVE_ANY_NOISE = 2e-3
+#: The part of the measurements that a robust loss is judged by.
+MOST_OF_THEM = 0.8
 #: An outlier of this many standard deviations is a wrong measurement; smaller ones may come from
 #: errors that the model lacks. And how many are named.
 GROSS = 10.0
@@ -200,11 +202,14 @@ class Result:
     @property
     def already_accurate(self) -> bool:
         """Do the measurements show no error of the nominal robot, by an F test at 5 %?"""
+        if self.robust:
+            # An outlier would hide any gain.
+            return False
         from scipy.special import fdtrc
 
         degrees = self.statistics.degrees_of_freedom
         known = self.identifiability
-        gained = sum(not known.parameters[index].external for index in known.base)
+        gained = len(known.base) - len(np.intersect1d(known.base, placing(known.parameters)))
         if degrees < 1 or gained < 1 or self.cost <= 0.0:
             return False
         noise = 1.0 if self.noise_known else self.cost / degrees
@@ -284,11 +289,15 @@ class Result:
                     "model lacks something, or the noise is larger than stated."
                 )
             return ""
-        left = self.after.get("position")
+        errors = self.residuals.get("position", np.empty(0))
         reach = self.nominal.reach()
-        if left is not None and reach and left.rms > ABOVE_ANY_NOISE * reach:
+        if self.robust and len(errors):
+            # What a robust loss weighs down is named elsewhere.
+            errors = errors[errors <= np.quantile(errors, MOST_OF_THEM)]
+        left = float(np.sqrt(np.mean(errors**2))) if len(errors) else 0.0
+        if reach and left > ABOVE_ANY_NOISE * reach:
             return (
-                f"{1e3 * left.rms:.3g} mm (rms) are left, far above the noise of a working sensor: "
+                f"{1e3 * left:.3g} mm (rms) are left, far above the noise of a working sensor: "
                 "the model lacks something, or the data are not what they should be."
             )
         return ""

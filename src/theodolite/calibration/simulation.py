@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.calibration.data import Dataset
+from theodolite.calibration.data import Dataset, with_order
 from theodolite.calibration.method import Method
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.point_sensor import TouchGoal, mounted
@@ -18,7 +18,7 @@ from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import Unit
-from theodolite.model.terms import columns_needed
+from theodolite.model.terms import ROW, columns_needed
 
 #: No noise at all.
 EXACT = Noise(position=0.0, orientation=0.0, joint=0.0, pixel=0.0, known=True)
@@ -58,6 +58,30 @@ def perturb(
     return replace(robot.with_values(robot.values + shift), name=f"{robot.name}-true")
 
 
+def _under_conditions(robot: Machine, exact: Dataset) -> Dataset:
+    """What was seen, with terms that depend on the order of the rows as that order says.
+
+    Other conditions are not known, and contacts would have to be found again under them.
+    """
+    if isinstance(robot, Mechanism) or not (needed := columns_needed(robot.bases)):
+        return exact
+    exact = with_order(exact, robot, rows_as_time=ROW in needed)
+    unknown = set(needed) - set(exact.columns)
+    if unknown or exact.positions is None or exact.fixture is not None:
+        raise InputError(
+            f"the terms of '{robot.name}' depend on {', '.join(needed)}, which cannot be simulated "
+            "for this method",
+            allowed="terms of the order of the rows, with the methods position and frame",
+            remedy="Take these terms out of the robot file",
+        )
+    told = robot.inputs(exact.motors, exact.columns)
+    motions = [robot.motion(robot.values, told, target) for target in range(len(exact.targets))]
+    positions = np.stack([motion.position for motion in motions], axis=1)
+    turned = None if exact.rotations is None else np.ascontiguousarray(motions[0].rotation)
+    kept = {name: values for name, values in exact.columns.items() if name in needed}
+    return replace(exact, positions=positions, rotations=turned, columns=kept)
+
+
 def simulate(
     robot: Machine,
     method: Method,
@@ -72,12 +96,7 @@ def simulate(
     For link and plane methods ``noise.position`` and ``noise.orientation`` are how far off the
     contact is; they act as the joint motion that produces such an error.
     """
-    if not isinstance(robot, Mechanism) and (needed := columns_needed(robot.bases)):
-        raise InputError(
-            f"the robot's terms depend on {', '.join(needed)}, which a simulation does not know",
-            remedy="Leave these terms out",
-        )
-    exact = method.observe(robot, points, rng, per_set=per_set)
+    exact = _under_conditions(robot, method.observe(robot, points, rng, per_set=per_set))
     motors = exact.motors
     if exact.positions is None and exact.pixels is None and (noise.position or noise.orientation):
         motors = _moved(motors, _contact_noise(robot, exact, noise, rng))

@@ -100,9 +100,11 @@ ALL_GROUPS = (*GROUPS, DRIFT)
 
 def term_names(asked: str | Sequence[str]) -> tuple[str, ...] | None:
     """Groups as users ask for them: "auto" (None), "none", "gravity,drift" or a list."""
-    if asked == "auto":
+    if isinstance(asked, str) and asked.strip() == "auto":
         return None
     names = asked.split(",") if isinstance(asked, str) else asked
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"terms are {shown(asked)}", allowed=["auto", "none", *ALL_GROUPS])
     found = tuple(name.strip() for name in names if name.strip() not in ("", "none"))
     check_groups(found)
     return tuple(dict.fromkeys(found))
@@ -124,7 +126,8 @@ def variants(robot: Robot, data: Dataset, group: str) -> dict[str, Terms]:
     if times is None or not np.ptp(times) > 0.0:
         return {}
     first, span = float(times.min()), float(np.ptp(times))
-    shift = f"({name}-{first:.9g})" if first else name
+    # Bounded for any time: before the start, or without one, a robot is cold or has warmed up.
+    shift = f"abs({name}-{first:.12g})" if first else f"abs({name})"
     unit = "rows" if name == ROW else "s"
     return {
         f"{DRIFT} ({part * span:.4g} {unit})": drift(robot, f"exp(-{shift}/{part * span:.4g})")

@@ -49,7 +49,7 @@ class TipMethod(Method):
         """Lengths to identify besides the robot, by name, where the search shall start; metres."""
         return {}
 
-    def found(self, unknowns: Mapping[str, float]) -> dict[str, Any]:
+    def describe(self, unknowns: Mapping[str, float]) -> dict[str, Any]:
         """What a result says of the identified unknowns, and `with_extras` is told."""
         return dict(unknowns)
 
@@ -122,7 +122,7 @@ class TipProblem(GeometricProblem):
 
     def extras(self, values: FloatArray) -> dict[str, Any]:
         own = self._own(self.full_values(values)).tolist()
-        return self._method.found(dict(zip(self._unknowns, own, strict=True)))
+        return self._method.describe(dict(zip(self._unknowns, own, strict=True)))
 
     def _own(self, full: FloatArray) -> FloatArray:
         return full[len(full) - len(self._unknowns) :]

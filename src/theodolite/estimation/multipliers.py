@@ -9,7 +9,7 @@ system falls apart: for given dC the gaps G + G_C dC + G_a da = 0 determine da, 
 one measurement at a time, in time linear in their number. The multipliers follow from
 F_a' (F + F_C dC + F_a da) + G_a' lambda = 0. Where closures are redundant, as six equations of a
 planar loop, the multipliers are not unique: the shortest are taken. Constants that would open such
-a loop for good are held (`Mechanism.held`).
+a loop for good are held (`Mechanism.held_by_closures`).
 
 The penalty method of the report's eq. 32 is here for comparison: gaps are errors with a weight, so
 that loops stay open by an amount that the weight decides.

@@ -114,10 +114,8 @@ class _Fit:
         self._moved = np.zeros(len(self._factor))
 
     def _blocks(self) -> Iterator[tuple[int, Block, FloatArray, FloatArray]]:
-        """Number, block, residuals (n, w) and G (n, w, p) of what comes from rows."""
+        """Number, block, residuals (n, w) and G (n, w, p) of everything."""
         for number, block in enumerate(self.problem.blocks(self.solution.values)):
-            if block.rows is None:
-                continue
             jacobian = block.jacobian[:, self.solution.changed]
             r = (block.residual + jacobian @ self._moved).reshape(block.width, -1).T
             G = (jacobian @ self._factor).reshape(block.width, len(r), -1).transpose(1, 0, 2)
@@ -126,17 +124,22 @@ class _Fit:
     def left_out(self, rejected: Container[tuple[int, int]]) -> _LeftOut:
         places: list[tuple[int, int]] = []
         found: list[tuple[IntArray, IntArray, FloatArray]] = []
+        squares = 0.0
         for number, block, r, G in self._blocks():
+            kept = np.array([(number, place) not in rejected for place in range(len(r))])
+            squares += float(np.sum(r[kept] ** 2))
             if block.rows is None or self.degrees <= block.width:
                 continue
             rest = np.eye(block.width) - G @ G.transpose(0, 2, 1)
             checked = np.linalg.eigvalsh(rest)[:, 0] > ALONE
-            checked &= [(number, place) not in rejected for place in range(len(r))]
+            checked &= kept
             without = np.linalg.solve(rest[checked], r[checked][:, :, None])[:, :, 0]
             places += [(number, int(place)) for place in np.flatnonzero(checked)]
             widths = np.full(len(without), block.width)
             parts = np.einsum("ni,ni->n", r[checked], without)
             found.append((block.rows[checked], widths, parts))
+        # Summed anew: beside a gross outlier, a difference of sums would be its rounding.
+        self.squares = max(squares, self._rounding)
         if not found:
             none = np.empty(0, dtype=np.intp)
             return _LeftOut(places, none, none, np.empty(0))
@@ -154,7 +157,6 @@ class _Fit:
                 self._moved = self._moved + self._factor @ root @ root.T @ G[place].T @ r[place]
                 self._factor = self._factor @ root
                 break
-        self.squares = float(self.without(left.parts[index]))
         self.degrees -= int(left.widths[index])
 
     def described(self, rejected: dict[tuple[int, int], float], sigma: float | None) -> Outliers:
@@ -165,7 +167,8 @@ class _Fit:
             sigma = float(np.sqrt(self.squares / max(self.degrees, 1)))
         worst: dict[int, tuple[float, float]] = {}
         for number, block, r, _ in self._blocks():
-            assert block.rows is not None
+            if block.rows is None:
+                continue
             for (other, place), chance in rejected.items():
                 if other == number:
                     size = float(np.sqrt(np.mean(r[place] ** 2))) / sigma

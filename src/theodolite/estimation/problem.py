@@ -81,7 +81,7 @@ class Problem(Protocol):
         ...
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
-        """Residual and Jacobian, in blocks of bounded size.
+        """Residual and Jacobian, in blocks of bounded size, each with memory of its own.
 
         Where the residual vanishes for a machine of no size, as link and plane residuals do, the
         Jacobian is taken at the nearest configurations that satisfy the constraint: the derivative

@@ -34,6 +34,7 @@ _ALLOWED = (
 )
 #: What a row was measured under, which further error terms may use.
 _CONDITION = re.compile(r"time_s|row|direction[1-9]\d?|temperature\w*_c")
+_DIRECTION = re.compile(r"direction([1-9]\d?)")
 #: Columns that never fall.
 _TIMES = ("time_s", "row")
 #: Labels of sets beyond this are no longer told apart as numbers.
@@ -151,13 +152,24 @@ class Columns:
             raise self._error(
                 f"unknown column '{name}'",
                 allowed=_ALLOWED,
-                remedy=f"Leave it out (--ignore {name}), or let 'theodolite check' propose a "
-                "mapping",
+                remedy=f"Have '{name}' ignored, or let 'theodolite check' propose a mapping",
             )
 
     def _condition(self, name: str, values: FloatArray) -> None:
         """Keep a column for further terms; time does not run backwards."""
         self._put(self.conditions, name, name, values)
+        if match := _DIRECTION.fullmatch(name):
+            if int(match.group(1)) > self.robot.joints:
+                raise self._error(
+                    f"column '{name}': robot '{self.robot.name}' has {self.robot.joints} joints"
+                )
+            wrong = np.flatnonzero(~np.isin(values, (-1.0, 0.0, 1.0)))
+            if len(wrong):
+                line = int(self.table.lines[wrong[0]])
+                raise self._error(
+                    f"line {line}, column '{name}': {values[wrong[0]]:.6g}",
+                    allowed="-1, 0 or 1: the sign of the joint's last motion",
+                )
         back = np.flatnonzero(np.diff(values) < 0)
         if name in _TIMES and len(back):
             raise self._error(

@@ -83,7 +83,7 @@ def _own(sheet: Sheet, ignore: Sequence[str], largest: float) -> Table:
         raise InputError(
             "has no header",
             where=str(sheet.path),
-            remedy="Add a first line of column names, or give them (--columns, --map)",
+            remedy="Add a first line of column names, or give them as columns or a mapping",
         )
     found: dict[str, FloatArray] = {}
     left_out = {*ignore, *map(column_name, ignore)}

@@ -44,6 +44,8 @@ _TOP = ["format", "name", "source", "units", "convention", "frames", *_VECTORS, 
 _TOP += ["priorities", "tolerances", "targets", "terms", "gravity"]
 #: More are a mistake, and would take all memory.
 _MOST_TERMS = 2000
+#: A shorter direction of gravity is none.
+_SHORTEST = 1e-6
 
 
 def read_robot(path: Path | str) -> Machine:
@@ -251,7 +253,7 @@ class _Reader(TomlReader):
         if not isinstance(given, list) or len(given) != 3:
             raise self.error("gravity is not three numbers")
         direction = np.array([self.number(item, "gravity") for item in given])
-        if not np.any(direction):
+        if not np.linalg.norm(direction) > _SHORTEST:
             raise self.error("gravity is zero", allowed="a direction, such as [0, 0, -1]")
         x, y, z = (float(part) for part in direction / np.linalg.norm(direction))
         return x, y, z
@@ -271,7 +273,7 @@ class _Reader(TomlReader):
             row, on, basis = (entry.get(key) for key in ("row", "on", "basis"))
             if type(row) is not int or not isinstance(on, str) or not isinstance(basis, str):
                 raise self.error(
-                    f"{place} does not say where it is",
+                    f"{place} needs a whole number as row, and texts as on and basis",
                     allowed='{ row = 3, on = "q", basis = "sin(q3)" }',
                 )
             term = ErrorTerm(row, on, basis)
@@ -279,7 +281,10 @@ class _Reader(TomlReader):
                 robot.with_terms([term])
             turns = robot.turned_by(term)
             terms.append(
-                replace(term, value=self.quantity(entry.get("value", 0.0), place, turns=turns))
+                replace(
+                    term,
+                    value=self.quantity(entry.get("value", 0.0), f"{place}, value", turns=turns),
+                )
             )
         with self.naming("terms"):
             return robot.with_terms(terms)

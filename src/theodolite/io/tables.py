@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import BoolArray
-from theodolite.calibration.assembly import branched
+from theodolite.calibration.assembly import with_passive_joints
 from theodolite.calibration.data import Dataset
 from theodolite.errors import InputError, printable
 from theodolite.io.columns import QUATERNION, Columns, is_joint
@@ -32,6 +32,7 @@ from theodolite.io.number_table import read_table as read_table
 from theodolite.io.own_columns import own_columns
 from theodolite.io.units import ANGLES, LARGEST_NUMBER, LENGTHS
 from theodolite.io.writing import write_text
+from theodolite.model.conveniences import check_machine
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
@@ -64,6 +65,7 @@ def read_measurements(
     are read. Several files without a ``set`` column are one set each. ``note`` is called with each
     thing that people should know, such as rows left out because nothing was seen in them.
     """
+    check_machine(robot)
     given = [paths] if isinstance(paths, str | Path) else paths
     files = [Path(path) for path in given]
     if not files:
@@ -117,6 +119,14 @@ def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
     if more:
         fields["file"] = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         fields["files"] = tuple(part.name for part in parts)
+    for part in parts:
+        odd_ones = sorted(set(part.columns) ^ set(first.columns))
+        if odd_ones:
+            raise InputError(
+                f"the column '{odd_ones[0]}' is in one file and not in the other: {first.name}",
+                where=part.name,
+                remedy="Give it in all files or in none",
+            )
     own = {name: np.concatenate([part.columns[name] for part in parts]) for name in first.columns}
     return replace(first, name=f"{first.name}{more}", columns=own, **fields)
 
@@ -132,10 +142,9 @@ def checked(data: Dataset, robot: Machine, needs: Sequence[str]) -> Dataset:
         "rotations": "Add columns qw qx qy qz, or use the method 'position'",
         "sets": "Add a column 'set', or give one file per set",
         "fixture": "Add columns fixture_x_mm fixture_y_mm fixture_z_mm, or use 'position'",
-        "pixels": "Add columns u_px v_px, or give pictures and the board (--images, --board)",
+        "pixels": "Add columns u_px v_px, or give pictures and their board",
         "points": "Add columns point_x_mm point_y_mm point_z_mm",
-        "planes": "Add columns plane_nx plane_ny plane_nz plane_h_mm, or state the plane "
-        "(--plane a,b,c)",
+        "planes": "Add columns plane_nx plane_ny plane_nz plane_h_mm, or state the plane",
     }
     for need in needs:
         if getattr(data, need) is None:
@@ -185,7 +194,7 @@ def dataset_of(
     if check_limits:
         _check_limits(found.table, data, robot)
     if isinstance(robot, Mechanism):
-        motors = branched(
+        motors = with_passive_joints(
             robot,
             data.motors,
             found.passive(),
@@ -234,6 +243,7 @@ def write_measurements(
     data: Dataset, robot: Machine, path: Path | str, *, force: bool = False
 ) -> None:
     """Write measurements in degrees and millimetres, with all their digits."""
+    check_machine(robot)
     table = named_columns(data, robot)
     rows = zip(*(column.tolist() for column in table.values()), strict=True)
     text = [",".join(table), *(",".join(map(_cell, row)) for row in rows)]

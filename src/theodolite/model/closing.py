@@ -12,7 +12,7 @@ from theodolite.matrices import SINGULAR, pseudo_inverse
 from theodolite.model.chain import Motion
 from theodolite.model.rotations import left_inverse, log
 
-#: A loop is closed when no component of its gap is larger (metres, radians).
+#: A loop is closed when its gap is not larger (parts of the reach, radians).
 CLOSED = 1e-11
 #: Newton steps before a loop is given up; loops that close need three to eight.
 STEPS = 60
@@ -21,10 +21,11 @@ HALVINGS = 5
 #: A step that leaves more than this part of the gap is slow; after so many a loop is given up.
 HARDLY = 0.9
 PATIENCE = 4
-#: Longest way of any measured joint between two looks at a branch (radians, metres).
+#: Longest way of any measured joint between two looks at a branch (radians, parts of the reach).
 STRIDE = 0.15
 MAX_STRIDES = 400
-#: No passive joint moves by more in one step, so that the branch stays the guess's.
+#: No passive joint moves by more in one step, so that the branch stays the guess's (radians, parts
+#: of the reach).
 LONGEST_STEP = 0.5
 #: A configuration is singular if its smallest singular value is below this part of the largest.
 NEARLY_SINGULAR = 1e-3
@@ -79,12 +80,16 @@ def singular(by_passive: FloatArray, limit: float) -> BoolArray:
 
 
 def close(
-    gap_at: Callable[[FloatArray], Gap], active: FloatArray, guess: FloatArray
+    gap_at: Callable[[FloatArray], Gap],
+    active: FloatArray,
+    guess: FloatArray,
+    units: FloatArray | float = 1.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Passive joints that close the loops, nearest to a guess; and the gaps that remain, (n,).
 
-    Newton with bounded steps, halved until the gap shrinks, so that a guess stays on its branch.
-    Where loops cannot close, the smallest gap in reach remains.
+    ``units`` are how far each passive joint goes at all: the reach for one that slides. Newton with
+    bounded steps, halved until the gap shrinks, so that a guess stays on its branch. Where loops
+    cannot close, the smallest gap in reach remains.
     """
     passive = guess.copy()
     here = gap_at(np.concatenate([active, passive], axis=1))
@@ -96,7 +101,7 @@ def close(
         if not len(rows):
             break
         step = np.einsum("nij,nj->ni", pseudo_inverse(slope), gap)
-        longest = np.abs(step).max(axis=1)
+        longest = np.abs(step / units).max(axis=1)
         step *= np.minimum(1.0, LONGEST_STEP / np.where(longest > 0, longest, 1.0))[:, None]
         best, before = passive[rows], size[rows]
         better = np.zeros(len(rows), dtype=bool)
@@ -126,14 +131,18 @@ def follow(
     start: FloatArray,
     guess: FloatArray,
     active: FloatArray,
+    units: tuple[FloatArray, FloatArray],
 ) -> tuple[FloatArray, FloatArray]:
     """Passive joints on the branch of a closed assembly, and the gaps that remain, (n,).
 
     All samples go from the start to their measured joints on straight lines, in equal strides,
     along the tangent and back onto the branch. One that cannot go on tries the end from there.
+    ``units`` are those of measured and passive joints, as in `close`.
     """
     way = active - start
-    strides = int(np.clip(np.ceil(np.abs(way).max(initial=0.0) / STRIDE), 1, MAX_STRIDES))
+    of_active, of_passive = units
+    longest = float(np.abs(way / of_active).max(initial=0.0))
+    strides = int(np.clip(np.ceil(longest / STRIDE), 1, MAX_STRIDES))
     passive = np.tile(guess, (len(active), 1))
     size: FloatArray = np.zeros(len(active))
     going = np.arange(len(active))
@@ -144,10 +153,12 @@ def follow(
         at = gap_at(np.concatenate([start + stride * step, passive[going]], axis=1))
         push = at.gap + np.einsum("nij,nj->ni", at.by_active, step)
         turn = np.einsum("nij,nj->ni", pseudo_inverse(at.by_passive), push)
-        predicted = passive[going] - np.clip(turn, -LONGEST_STEP, LONGEST_STEP)
-        passive[going], size[going] = close(gap_at, start + (stride + 1) * step, predicted)
+        limit = LONGEST_STEP * of_passive
+        predicted = passive[going] - np.clip(turn, -limit, limit)
+        arrived = start + (stride + 1) * step
+        passive[going], size[going] = close(gap_at, arrived, predicted, of_passive)
         going = going[size[going] <= CLOSED]
     lost = np.flatnonzero(size > CLOSED)
     if len(lost):
-        passive[lost], size[lost] = close(gap_at, active[lost], passive[lost])
+        passive[lost], size[lost] = close(gap_at, active[lost], passive[lost], of_passive)
     return passive, size

@@ -95,3 +95,12 @@ def _target(target: str | int, names: tuple[str, ...]) -> int:
     if target in names:
         return names.index(str(target))
     raise InputError(f"there is no target {target!r}", allowed=[repr(name) for name in names])
+
+
+def check_machine(robot: object) -> None:
+    """Refuse what is not a robot, such as the name of one."""
+    if not isinstance(robot, Conveniences):
+        raise InputError(
+            f"{shown(robot)} is not a robot",
+            remedy="Load it: robots.load('puma560') or read_robot('file.toml')",
+        )

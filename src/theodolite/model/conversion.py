@@ -13,11 +13,10 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, frozen
 from theodolite.errors import InputError, shown
+from theodolite.model.conveniences import check_machine
 from theodolite.model.conventions import PARALLEL_SINE, Convention, Joint, Row
-from theodolite.model.gravity import down
 from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.robot import Robot
-from theodolite.model.terms import AXES, JOINT, ErrorTerm
 
 #: Sine of the angle below which axes are exactly parallel, up to rounding.
 EXACTLY_PARALLEL = 1e-12
@@ -26,46 +25,30 @@ EXACTLY_PARALLEL = 1e-12
 def convert(robot: Robot, convention: Convention | str) -> Robot:
     """The robot as a table of the given convention, between a base and a tool of six errors.
 
-    Targets stay; priorities do not, since the parameters have other names. Further terms stay that
-    are about a joint or its link's frame.
+    Targets stay; priorities do not, since the parameters have other names.
     """
+    check_machine(robot)
     named = {known.value: known for known in _CONVERTERS}
     name = convention.value if isinstance(convention, Convention) else convention
     if name not in named:
         raise InputError(
             f"nothing is converted to the convention {shown(name)}", allowed=list(named)
         )
+    if robot.terms:
+        raise InputError(
+            f"'{robot.name}' has further error terms, which belong to its own table",
+            remedy="Convert the nominal robot, and identify its terms anew",
+        )
     convention = named[name]
-    arm = replace(robot.without_terms(), targets=())
+    arm = replace(robot, targets=())
     rows = _CONVERTERS[convention](_aligned_links(arm), robot.joint_types)
     offsets = _signs(arm) * arm.skeleton.offsets
-    rigid = replace(
-        robot.without_terms(),
+    return replace(
+        robot,
         frames=tuple(rows),
         priorities={},
         transmission=replace(robot.transmission, offset=frozen(offsets)),
     )
-    x, y, z = (float(part) for part in rigid.skeleton.links[0][0].T @ down(robot))
-    rigid = replace(rigid, gravity=(x, y, z))
-    return rigid.with_terms(_carried(robot, rigid)) if robot.terms else rigid
-
-
-def _carried(robot: Robot, converted: Robot) -> list[ErrorTerm]:
-    """The terms of a robot, on the rows that hold the same joints in its other table."""
-    rows = {
-        old + robot.first_number: new + converted.first_number
-        for old, new in zip(robot.joint_rows, converted.joint_rows, strict=True)
-    }
-    rows[0] = 0
-    carried = []
-    for term in robot.terms:
-        if term.row not in rows or term.on not in (JOINT, *AXES):
-            raise InputError(
-                f"term '{term.name}' has no place in another convention",
-                remedy="Convert the nominal robot, and identify its terms anew",
-            )
-        carried.append(replace(term, row=rows[term.row]))
-    return carried
 
 
 def _signs(robot: Robot) -> FloatArray:
@@ -124,7 +107,7 @@ def _kk(links: list[FloatArray], joints: tuple[Joint, ...]) -> Iterator[Row]:
     for number, joint in enumerate(joints[:-1], start=1):
         whole = carried @ links[number]
         nearly = EXACTLY_PARALLEL < _sine(whole) < PARALLEL_SINE
-        link = _bent_before(whole) if nearly else _taken_apart(whole)
+        link = _bent_before(whole) if nearly else _decomposed(whole)
         yield Row(Convention.KK, joint, {**across, "theta": link.theta, "r": link.r})
         across = {"alpha": link.alpha, "d": link.length, "beta": link.beta}
         carried = link.rest
@@ -155,12 +138,12 @@ def _dh_rows(links: list[FloatArray], joints: tuple[Joint, ...], *, hayati: bool
         elif EXACTLY_PARALLEL < sine < PARALLEL_SINE:
             raise InputError(
                 f"joints {number} and {number + 1} are parallel to within {1e3 * sine:.3g} mrad, "
-                f"so their common normal is {abs(_taken_apart(whole).r):.3g} m away: no DH row "
+                f"so their common normal is {abs(_decomposed(whole).r):.3g} m away: no DH row "
                 "can follow small changes of such axes",
                 allowed="kk, pose, generalized, and hayati between revolute joints",
             )
         else:
-            link = _taken_apart(whole)
+            link = _decomposed(whole)
             values = {"theta": link.theta, "d": link.r, "a": link.length, "alpha": link.alpha}
             yield Row(Convention.DH, joint, values)
         carried = link.rest
@@ -185,7 +168,7 @@ def _sine(link: FloatArray) -> float:
     return float(np.hypot(link[0, 2], link[1, 2]))
 
 
-def _taken_apart(link: FloatArray) -> _Link:
+def _decomposed(link: FloatArray) -> _Link:
     """Rz(theta) Tz(r) Rx(alpha) Tx(length) rest, by the common normal of the two axes."""
     z, p = link[:3, 2], link[:3, 3]
     sine = _sine(link)

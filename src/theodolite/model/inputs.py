@@ -12,7 +12,6 @@ from theodolite.errors import InputError
 from theodolite.model.gravity import down
 from theodolite.model.terms import (
     DIRECTION,
-    ROW,
     columns_needed,
     directions,
     evaluated,
@@ -32,9 +31,7 @@ def conditions(
     for name in columns_needed(robot.bases):
         if name in found:
             continue
-        if name == ROW:
-            found[name] = np.arange(len(motors), dtype=np.float64)
-        elif match := DIRECTION.fullmatch(name):
+        if match := DIRECTION.fullmatch(name):
             found[name] = moved[:, int(match.group(1)) - 1]
         else:
             raise InputError(

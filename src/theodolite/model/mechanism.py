@@ -46,7 +46,7 @@ class Mechanism(Linkage):
 
     def priority(self, parameter: Parameter) -> int:
         """The user's priority for a parameter, or the default one; 0 if it would open a loop."""
-        if parameter.name in self.held:
+        if parameter.name in self.held_by_closures:
             return 0
         return self.priorities.get(parameter.name, parameter.default_priority())
 
@@ -109,11 +109,44 @@ class Mechanism(Linkage):
     def close(
         self, values: FloatArray, active: FloatArray, guess: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Passive joints that close the loops, nearest to a guess, and the gaps that remain."""
-        return closing.close(self._open(values), active, guess)
+        """Passive joints that close the loops, nearest to a guess, and the gaps that remain.
+
+        Gaps are parts of the reach, or radians.
+        """
+        return closing.close(self._open(values), active, guess, self.joint_units[1])
 
     def _open(self, values: FloatArray) -> Callable[[FloatArray], closing.Gap]:
-        return lambda joints: self.gap(values, joints, columns=NONE)
+        return lambda joints: self.relative_gap(values, joints)
+
+    def relative_gap(self, values: FloatArray, joints: FloatArray) -> closing.Gap:
+        """Gaps as parts of the reach and in radians, so that no size of a robot counts."""
+        at = self.gap(values, joints, columns=NONE)
+        units = self._gap_units
+        return closing.Gap(
+            at.gap / units,
+            at.by_values,
+            at.by_active / units[:, None],
+            at.by_passive / units[:, None],
+        )
+
+    @cached_property
+    def joint_units(self) -> tuple[FloatArray, FloatArray]:
+        """How far measured and passive joints go at all: the reach for those that slide."""
+        reach = self.reach() or 1.0
+        active, passive = (
+            np.array([reach if joint.kind is Joint.PRISMATIC else 1.0 for joint in joints])
+            for joints in (self.active, self.passive)
+        )
+        return active, passive
+
+    @cached_property
+    def _gap_units(self) -> FloatArray:
+        reach = self.reach() or 1.0
+        rows = [
+            (0,) if closure.kind is ClosureKind.ROD else closure.kind.rows
+            for closure in self.closures
+        ]
+        return np.array([reach if row < 3 else 1.0 for part in rows for row in part])
 
     @cached_property
     def home(self) -> tuple[FloatArray, FloatArray]:
@@ -132,7 +165,7 @@ class Mechanism(Linkage):
         if gap[0] > closing.CLOSED:
             raise InputError(
                 f"the loops of '{self.name}' do not close at home: they stay open by "
-                f"{1e3 * gap[0]:.3g} mm or mrad",
+                f"{1e3 * gap[0] * (self.reach() or 1.0):.3g} mm",
                 remedy="Check the lengths, their unit and the home positions of the joints",
             )
         return active[0], found[0]
@@ -149,7 +182,9 @@ class Mechanism(Linkage):
         if not self.passive:
             return active.copy(), np.zeros(len(active))
         start, guess = self.home
-        passive, gap = closing.follow(self._open(self.values), start, guess, active)
+        passive, gap = closing.follow(
+            self._open(self.values), start, guess, active, self.joint_units
+        )
         return np.concatenate([active, passive], axis=1), gap
 
     def motion(self, values: FloatArray, motors: FloatArray, target: int = 0) -> LoopMotion:
@@ -174,7 +209,7 @@ class Mechanism(Linkage):
         if len(open_):
             raise InfeasibleError(
                 f"the loops of '{self.name}' do not close in {len(open_)} of {len(gap)} "
-                f"configurations; the first stays open by {gap[open_[0]]:.3g}",
+                f"configurations; the first stays open by {gap[open_[0]]:.3g} of the reach",
                 open_.tolist(),
             )
 
@@ -232,7 +267,7 @@ class Mechanism(Linkage):
         return np.asarray(((passive >= lower) & (passive <= upper)).all(axis=1))
 
     @cached_property
-    def held(self) -> frozenset[str]:
+    def held_by_closures(self) -> frozenset[str]:
         """Parameters that redundant closures hold: a change of theirs would open a loop for good.
 
         Such is a twist of a bar in a planar loop that is closed in all six components.

@@ -72,6 +72,8 @@ class Parameter:
     tolerance: float = inf
     #: Is it the coefficient of a further error term?
     term: bool = False
+    #: Does it turn or shift the whole arm about its first axis, or the tool about its last?
+    places: bool = False
 
     @property
     def gain(self) -> bool:
@@ -113,9 +115,13 @@ class Parameter:
         return 1
 
 
-def external(parameters: Sequence[Parameter]) -> IntArray:
-    """Which parameters say where things stand, (k,)."""
-    return np.flatnonzero([parameter.external for parameter in parameters])
+def placing(parameters: Sequence[Parameter]) -> IntArray:
+    """Which parameters say where base, tool and sensor stand, (k,).
+
+    A table of axes has four parameters of its base; the other two turn and shift the arm about its
+    first axis.
+    """
+    return np.flatnonzero([parameter.external or parameter.places for parameter in parameters])
 
 
 #: The columns of GECARO's priority matrix.

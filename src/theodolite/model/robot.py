@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theodolite.arrays import BoolArray, FloatArray, frozen
-from theodolite.errors import InputError
+from theodolite.errors import InputError, shown
 from theodolite.model.chain import Chain, Motion, Skeleton
 from theodolite.model.conveniences import Conveniences
 from theodolite.model.conventions import Convention, Joint, Piece, Row, Slot, piece_symbols
@@ -99,7 +99,7 @@ class Robot(Conveniences):
         if twice:
             raise InputError(
                 f"robot '{self.name}' has two parameters {', '.join(twice)}",
-                remedy="Rename the target whose coordinates they are",
+                remedy="Rename the target whose coordinates they are, or take out the second term",
             )
 
     @cached_property
@@ -342,7 +342,13 @@ class Robot(Conveniences):
 
     def with_terms(self, terms: Iterable[ErrorTerm]) -> Robot:
         """The same robot with other further terms."""
-        robot = replace(self, terms=tuple(terms))
+        terms = tuple(terms)
+        for term in terms:
+            if not isinstance(term, ErrorTerm):
+                raise InputError(
+                    f"{shown(term)} is not a term", allowed="ErrorTerm(3, 'q', 'sin(q3)')"
+                )
+        robot = replace(self, terms=terms)
         robot._check_terms()
         return robot
 
@@ -388,9 +394,21 @@ class Robot(Conveniences):
                 index + self.first_number,
                 slot.column,
                 offset=frame.is_offset(slot),
+                places=self._places(index, slot),
             )
             for slot in self._parameter_slots(index)
         ]
+
+    def _places(self, index: int, slot: Slot) -> bool:
+        """Is the slot about the axis of the first joint or of the last?"""
+        frame = self.frames[index]
+        if index not in (self.joint_rows[0], self.joint_rows[-1]):
+            return False
+        if frame.convention.has_nominal:
+            return slot.axis == 2
+        moving = [other.axis for other in frame.slots if other.moved_by is frame.joint]
+        own_axis = bool(moving) and slot.axis == moving[0]
+        return own_axis and (frame.convention is not Convention.PRODUCT or frame.is_offset(slot))
 
     def _group(self, index: int, symbol: str) -> Group:
         first, last = self.joint_rows[0], self.joint_rows[-1]

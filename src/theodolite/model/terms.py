@@ -31,7 +31,7 @@ AXES: Mapping[str, tuple[bool, int]] = {
     "ry": (True, 1),
     "rz": (True, 2),
 }
-#: The number of the row of the data, counted from 0, if no column says otherwise.
+#: The number of the row in its session.
 ROW = "row"
 #: The sign of a joint's last motion, from the order of the rows if no column says otherwise.
 DIRECTION = re.compile(r"direction([1-9]\d?)")

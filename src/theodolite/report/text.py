@@ -274,11 +274,11 @@ def _show_choice(console: Console, choice: Choice) -> None:
     """The models that were tried, the best first; the chosen one is marked."""
     simplest, *others = choice.tried
     if choice.chosen == simplest.name:
-        best = min(others, key=lambda tried: tried.error)
+        next_best = min(others, key=lambda tried: tried.error)
         console.print(
             f"Of {len(choice.tried)} models {choice.chosen} alone predicts what is left out in "
-            f"turn best, or as well; next best: {best.name}, {100 * best.error:.1f} +- "
-            f"{100 * best.scatter:.1f} % of its error"
+            f"turn best, or as well; next best: {next_best.name}, {100 * next_best.error:.1f} +- "
+            f"{100 * next_best.scatter:.1f} % of its error"
         )
         return
     title = "Models tried: error on measurements left out in turn"
