@@ -109,11 +109,20 @@ BAD_CALLS = {
     "loss is 'hubert'.*'huber'": lambda d: th.identify(PUMA, d, "position", loss="hubert"),
     "start is 3": lambda d: th.identify(PUMA, d, "position", start=3),
     "no method 'positon'.*position": lambda d: th.identify(PUMA, d, "positon"),
-    "a float is no method": lambda d: th.identify(PUMA, d, 1.0),
+    "1.0 is not a method": lambda d: th.identify(PUMA, d, 1.0),
     "'pumpa' is neither": lambda d: th.identify("pumpa", d, "position"),
-    "a list is no robot": lambda d: th.identify([], d, "position"),
+    r"\[\] is not a robot": lambda d: th.identify([], d, "position"),
     "a float holds no measurements": lambda d: th.identify(PUMA, 1.0, "position"),
     "a list holds no measurements": lambda d: th.identify(PUMA, [], "position"),
+    "gains is 'yes'": lambda d: th.identify(PUMA, d, "position", gains="yes"),
+    "rows_as_time is 'no'": lambda d: th.identify(PUMA, d, "position", rows_as_time="no"),
+    "terms are 5": lambda d: th.identify(PUMA, d, "position", terms=5),
+    "5 is not a file name": lambda d: th.read_robot(5),
+    "5 is not a robot": lambda d: th.write_robot(5, "new.toml"),
+    "'puma560' is not a robot": lambda d: th.write_measurements(d, "puma560", "new.csv"),
+    "columns are 5": lambda d: th.Dataset(d.motors, columns=5),
+    "5 is not a term": lambda d: th.robots.puma560().with_terms([5]),
+    "q is 5": lambda d: th.robots.puma560().fk(5),
     "errors are 0.1": lambda d: th.perturb(PUMA, 0.1),
     "has no positions.*x_mm": lambda d: th.identify(PUMA, th.Dataset(d.motors), "position"),
     "motors have 5 columns.*6 joints.*allowed: 6": lambda d: th.identify(
@@ -314,7 +323,7 @@ def test_saving(result: th.Result, tmp_path: Path) -> None:
     result.save(tmp_path / "robot.toml", force=True)
     with pytest.raises(th.InputError, match=r"\.toml, \.json"):
         result.save(tmp_path / "result.xlsx")
-    with pytest.raises(th.InputError, match="no file name"):
+    with pytest.raises(th.InputError, match="not a file name"):
         PUMA.save(3)
 
 

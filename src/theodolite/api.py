@@ -72,14 +72,19 @@ from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.poses import Pose
 from theodolite.model.robot import Robot, Target
+from theodolite.model.terms import ErrorTerm
 from theodolite.model.transmission import Transmission
+from theodolite.vision.board import Board
+from theodolite.vision.pictures import read_pictures
 
 __all__ = [
+    "Board",
     "Camera",
     "Change",
     "Convention",
     "Dataset",
     "Dynamics",
+    "ErrorTerm",
     "Estimate",
     "Estimator",
     "FixtureProblem",
@@ -143,6 +148,7 @@ __all__ = [
     "read_dh_table",
     "read_dynamics",
     "read_measurements",
+    "read_pictures",
     "read_recording",
     "read_robot",
     "read_urdf",
@@ -332,7 +338,7 @@ def _robot(robot: RobotLike) -> Machine:
     if isinstance(robot, str | Path):
         return machine_named(str(robot))
     raise InputError(
-        f"a {type(robot).__name__} is no robot",
+        f"{shown(robot)} is not a robot",
         allowed="a Robot, a Mechanism, a file or the name of a built-in robot",
     )
 
@@ -343,7 +349,7 @@ def _method(method: MethodLike) -> Method:
     if isinstance(method, str):
         return method_named(method)
     raise InputError(
-        f"a {type(method).__name__} is no method",
+        f"{shown(method)} is not a method",
         allowed="a method such as Position(), or its name",
         remedy="Methods of your own derive from theodolite.Method",
     )

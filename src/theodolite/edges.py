@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from theodolite.errors import InputError
+from theodolite.errors import InputError, shown
 
 if TYPE_CHECKING:
     from theodolite.calibration.data import Dataset
@@ -43,10 +43,15 @@ def save_result(result: Result, path: Path | str, *, force: bool) -> None:
     write_text(path, text + "\n", force=force)
 
 
-def _path(path: Path | str, suffixes: Sequence[str]) -> Path:
+def file_path(path: Path | str) -> Path:
+    """What names a file, checked."""
     if not isinstance(path, str | Path):
-        raise InputError(f"a {type(path).__name__} is no file name", allowed="text or a Path")
-    path = Path(path)
+        raise InputError(f"{shown(path)} is not a file name", allowed="text or a Path")
+    return Path(path)
+
+
+def _path(path: Path | str, suffixes: Sequence[str]) -> Path:
+    path = file_path(path)
     if path.suffix.lower() not in suffixes:
         raise InputError(
             f"cannot be written as '{path.suffix}'", where=str(path), allowed=tuple(suffixes)

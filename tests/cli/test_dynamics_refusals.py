@@ -194,7 +194,7 @@ def test_a_device_is_not_replaced(theodolite) -> None:
         "dynamics", "identify", "puma560", "fit.csv", "--out", "/dev/null", "--force"
     )
     assert code == 2
-    assert "is no ordinary file" in errors
+    assert "is not an ordinary file" in errors
     assert not Path("/dev/null").is_file()
 
 

@@ -87,7 +87,7 @@ def test_what_is_no_mapping_is_said(text: str, message: str) -> None:
     [
         ("", "format"),
         ("format = 'theodolite mapping 1'", r"has no \[columns\]"),
-        ("format = 'theodolite mapping 1'\n[columns]\nq1_deg = 3", "is no text"),
+        ("format = 'theodolite mapping 1'\n[columns]\nq1_deg = 3", "is not a text"),
         ("format = 'theodolite mapping 1'\nskip = -1\n[columns]\nq1_deg = 'a'", "skip"),
         ("format = 'theodolite mapping 1'\nspeed = 1", "unknown key 'speed'"),
         ("[[[", "not a whole mapping file"),

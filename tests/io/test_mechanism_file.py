@@ -79,7 +79,7 @@ def test_a_parallelogram_keeps_its_coupler_parallel() -> None:
     ("old", "new", "message"),
     [
         ('on = "crank"', 'on = "nowhere"', "stands on 'nowhere', which is not above it"),
-        ('tool = "hand"', 'tool = "foot"', "the tool is 'foot', which is no body"),
+        ('tool = "hand"', 'tool = "foot"', "the tool is 'foot', which is not a body"),
         ('"base", "ground"', '"base", "sky"', "closure 'loop' ends at 'sky'"),
         ('kind = "planar"', 'kind = "glued"', "no kind 'glued'; allowed: frame, planar, point"),
         ("Rz(a1)", "Rz(a9)", "bodies, row 3: 'a9' is neither a joint nor a constant"),

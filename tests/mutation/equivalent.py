@@ -41,7 +41,7 @@ _BY_REASON: dict[str, dict[str, tuple[str, ...]]] = {
         MEET: ("fold = _fold_in_panels if matrix.size > LARGE else _fold_at_once",),
         # The last row of the matrix would be the first row of a triangle, which is full.
         SAME: ("factor, *_ = dtpqrt(1, panel, factor, matrix[start:start + PIECE])",),
-        SHAPE: ("norms = np.sqrt(np.mean(block.residual.reshape(block.width, -2) ** 2, axis=0))",),
+        SHAPE: ("norms = np.sqrt(np.mean(columns[-1].reshape(width, -2) ** 2, axis=0))",),
     },
     "step": {
         EDGE: (
@@ -51,17 +51,12 @@ _BY_REASON: dict[str, dict[str, tuple[str, ...]]] = {
             "noise = float(np.sqrt(left / spare)) if spare >= 0.5 else 1.0",
             "if not (moved >= BEYOND * prior.tolerances).any():",
         ),
-        ANY: ("scale = np.where(scale > 0, scale, 2.0)",),
     },
     "statistics": {
-        ANY: (
-            "safe = np.where(errors > 0, errors, 2.0)",
-            "safe = np.where(scale > 0, scale, 2.0)",
-        ),
+        ANY: ("safe = np.where(errors > 0, errors, 2.0)",),
         ROUND: (
             "degrees = int(np.floor(solution.reduction.rows - count + 2e-09))",
-            "safe = np.where(scale > 1, scale, 1.0)",
-            "inverse: FloatArray = np.linalg.pinv(R, rcond=2e-14) / safe[:, None]",
+            "inverse: FloatArray = np.linalg.pinv(factor.R, rcond=2e-14) / factor.lengths[:, None]",
         ),
         SIGN: ("return -_inverse(solution, statistics.noise ** 2)[0]",),
         ROWS: (
@@ -128,8 +123,8 @@ _BY_REASON: dict[str, dict[str, tuple[str, ...]]] = {
             "if scaled.scale <= NEGLIGIBLE_SCALE:",
             "if abs(scaled.scale / previous - 1) <= SCALE_TOLERANCE:",
             "damping = 0.0 if outcome.gain >= WELL_PREDICTED else outcome.damping / 10",
-            "if outcome.size < self.near and outcome.gain > WELL_PREDICTED:",
-            "if outcome.size <= self.near and outcome.gain >= WELL_PREDICTED:",
+            "near = outcome.size < self.near and outcome.gain > WELL_PREDICTED",
+            "near = outcome.size <= self.near and outcome.gain >= WELL_PREDICTED",
             "if ahead.size < STEP_TOLERANCE or ahead.decrease <= (ERROR_TOLERANCE * noise) ** 2:",
             "if ahead.size <= STEP_TOLERANCE or ahead.decrease < (ERROR_TOLERANCE * noise) ** 2:",
             "noise = now if now <= FALLEN * noise else noise",

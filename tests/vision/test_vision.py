@@ -142,7 +142,7 @@ def test_pictures_that_cannot_be_used_say_why() -> None:
         ("charuco:8x6:30", "cannot read"),
         ("charuco:8x6:22:30", "smaller than its square"),
         ("chessboard:8x6:30", "looks the same upside down"),
-        ("chessboard:2x5:30", "is no board"),
+        ("chessboard:2x5:30", "is not a board"),
         ("charuco:8by6:30:22", "cannot read"),
     ],
 )

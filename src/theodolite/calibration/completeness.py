@@ -22,6 +22,7 @@ from theodolite.calibration.analytic import (
     combinations,
 )
 from theodolite.estimation.identifiability import Identifiability
+from theodolite.estimation.scaling import unit_columns
 from theodolite.model.chain import Skeleton
 from theodolite.model.conveniences import check_machine
 from theodolite.model.conventions import Convention, Joint
@@ -189,7 +190,7 @@ def _missing(skeleton: Skeleton, structure: Structure, matrix: FloatArray) -> li
             sentences.append(f"{words} {_place(body, bodies)} cannot be expressed")
     rest = np.array(columns).T
     # The base columns are independent, so they span exactly what the model expresses.
-    spanned = np.linalg.qr(matrix / np.linalg.norm(matrix, axis=0))[0]
+    spanned = np.linalg.qr(unit_columns(matrix)[0])[0]
     rest = rest - spanned @ (spanned.T @ rest)
     found = []
     for _ in range(structure.rank - spanned.shape[1]):

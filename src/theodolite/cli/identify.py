@@ -221,11 +221,11 @@ def _seen(
     """What the pictures show."""
     from theodolite.errors import InputError
     from theodolite.vision.board import Board
-    from theodolite.vision.pictures import see
+    from theodolite.vision.pictures import read_pictures
 
     if board is None:
         raise InputError("--images needs --board", allowed="charuco:8x6:30:22, chessboard:9x6:25")
-    return see(
+    return read_pictures(
         recorded,
         images,
         Board.parse(board),

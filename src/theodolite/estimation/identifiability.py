@@ -18,6 +18,7 @@ import numpy as np
 from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import listed
+from theodolite.estimation.scaling import unit_columns
 from theodolite.model.parameters import Parameter
 
 #: A parameter whose tolerance moves the residual by this part of the largest has no effect.
@@ -73,10 +74,10 @@ class Identifiability:
             return self.given_relations
         if not len(self.regrouped):
             return np.zeros((self.rank, 0))
-        base, others = self.R[:, self.base], self.R[:, self.regrouped]
-        scale, size = np.linalg.norm(base, axis=0), np.linalg.norm(others, axis=0)
-        Q, R1 = np.linalg.qr(base / scale)
-        return np.linalg.solve(R1, Q.T @ (others / size)) * size / scale[:, None]
+        base, scale = unit_columns(self.R[:, self.base])
+        others, size = unit_columns(self.R[:, self.regrouped])
+        Q, R1 = np.linalg.qr(base)
+        return np.linalg.solve(R1, Q.T @ others) * size / scale[:, None]
 
     @property
     def clear_rank(self) -> int:

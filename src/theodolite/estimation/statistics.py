@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.estimation.scaling import scaled_factor
 from theodolite.estimation.solver import Solution
 
 
@@ -97,8 +98,6 @@ def _inverse(solution: Solution, variance: float) -> tuple[FloatArray, float]:
     columns = solution.reduction.R[:, free]
     prior = np.zeros((0, len(free))) if solution.prior is None else solution.prior.factor
     stacked = np.concatenate([columns, np.sqrt(variance) * prior])
-    scale = np.linalg.norm(stacked, axis=0)
-    safe = np.where(scale > 0, scale, 1.0)
-    R = np.linalg.qr(stacked / safe, mode="r")
-    inverse: FloatArray = np.linalg.pinv(R, rcond=1e-14) / safe[:, None]
+    factor = scaled_factor(stacked)
+    inverse: FloatArray = np.linalg.pinv(factor.R, rcond=1e-14) / factor.lengths[:, None]
     return inverse, float(np.sum((columns @ inverse) ** 2))

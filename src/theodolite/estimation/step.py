@@ -9,6 +9,7 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.estimation.prior import Prior
 from theodolite.estimation.reduction import Reduction
+from theodolite.estimation.scaling import unit_columns
 
 #: Smallest noise, relative to the largest effect of a tolerance: below are only rounding errors.
 SMALLEST_NOISE = 1e-11
@@ -108,10 +109,7 @@ def _system(
     here: Reduction, prior: Prior, free: IntArray, noise: float, damping: float
 ) -> tuple[FloatArray, FloatArray]:
     """Data, prior and damping over unit columns, and the lengths of the columns."""
-    columns = np.concatenate([here.R[:, free], noise * prior.factor])
-    scale = np.linalg.norm(columns, axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
-    scaled = columns / scale
+    scaled, scale = unit_columns(np.concatenate([here.R[:, free], noise * prior.factor]))
     if damping:
         scaled = np.concatenate([scaled, np.sqrt(damping) * np.eye(len(scale))])
     return scaled, scale

@@ -26,14 +26,14 @@ def read_mapping(path: Path) -> Mapping:
     reader.check_format(FORMAT)
     skip = content.get("skip", 0)
     if type(skip) is not int or not 0 <= skip <= MOST_SKIPPED:
-        raise reader.error("skip is no number of lines", allowed=f"0 to {MOST_SKIPPED}")
+        raise reader.error("skip is not a number of lines", allowed=f"0 to {MOST_SKIPPED}")
     columns = content.get("columns")
     if not isinstance(columns, dict) or not columns:
         raise reader.error("has no [columns]", remedy='Add lines such as q1_deg = "J1"')
     terms = {}
     for name, text in columns.items():
         if not isinstance(text, str):
-            raise reader.error(f"columns, {name} is no text", allowed='"J1", "-J3+90"')
+            raise reader.error(f"columns, {name} is not a text", allowed='"J1", "-J3+90"')
         terms[column_name(name)] = parse_term(text)
     return Mapping(terms, skip)
 

@@ -31,7 +31,7 @@ def read_bytes(path: Path, *, limit: int = LARGEST_FILE) -> bytes:
         with path.open("rb") as stream:
             found = os.fstat(stream.fileno())
             if not stat.S_ISREG(found.st_mode) and not stat.S_ISFIFO(found.st_mode):
-                raise InputError("is no ordinary file", where=str(path))
+                raise InputError("is not an ordinary file", where=str(path))
             # A pipe has no size; it is read no further than a file would be.
             content = stream.read(limit + 1) if found.st_size <= limit else None
     except FileNotFoundError as error:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.edges import file_path
 from theodolite.errors import InputError, shown
 from theodolite.io.mechanism_file import MechanismReader, format_mechanism
 from theodolite.io.priorities import from_matrix
@@ -30,6 +31,7 @@ from theodolite.io.toml import (
     toml_words,
 )
 from theodolite.io.writing import write_text
+from theodolite.model.conveniences import check_machine
 from theodolite.model.conventions import Convention, Joint, Row, piece_symbols
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
@@ -50,7 +52,7 @@ _SHORTEST = 1e-6
 
 def read_robot(path: Path | str) -> Machine:
     """A robot from its file."""
-    path = Path(path)
+    path = file_path(path)
     return parse_robot(read_text(path, limit=WRITTEN_BY_HAND), str(path))
 
 
@@ -321,8 +323,10 @@ def check_robot_path(path: Path) -> None:
 
 def write_robot(robot: Machine, path: Path | str, *, force: bool = False) -> None:
     """Write a robot in SI units, so that it reads back identically to the last bit."""
-    check_robot_path(Path(path))
-    write_text(Path(path), format_robot(robot), force=force)
+    check_machine(robot)
+    path = file_path(path)
+    check_robot_path(path)
+    write_text(path, format_robot(robot), force=force)
 
 
 def format_robot(robot: Machine) -> str:

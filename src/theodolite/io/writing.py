@@ -29,7 +29,7 @@ def check_writable(path: Path, *, force: bool) -> None:
     if exists(path) and path.is_dir():
         raise InputError("is a folder, not a file", where=str(path))
     if exists(path) and not path.is_file():
-        raise InputError("is no ordinary file", where=str(path))
+        raise InputError("is not an ordinary file", where=str(path))
     if os.path.lexists(path) and not force:
         raise _taken(path)
     if not exists(path.parent) or not path.parent.is_dir():

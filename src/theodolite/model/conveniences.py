@@ -73,7 +73,7 @@ def configurations(q: ArrayLike, machine: Machine) -> tuple[FloatArray, bool]:
     except (TypeError, ValueError):
         array = np.empty((0, 0, 0))
     if array.ndim not in (1, 2) or array.shape[-1] not in sizes:
-        size = " x ".join(map(str, array.shape)) if array.size else shown(q)
+        size = " x ".join(map(str, array.shape)) if array.size and array.ndim else shown(q)
         wanted = " or ".join(map(str, sizes))
         raise InputError(
             f"q is {size}; '{machine.name}' has {machine.joints} joints",

@@ -148,7 +148,7 @@ class _Reader:
         for node in (one, other):
             if not isinstance(node, ast.Name) or not _AXIS.fullmatch(node.id):
                 raise _wrong(
-                    self.text, f"'{ast.unparse(node)}' is no axis", allowed="x1, y1, z1, x2 ..."
+                    self.text, f"'{ast.unparse(node)}' is not an axis", allowed="x1, y1, z1, x2 ..."
                 )
             axes.append(node.id)
         first, second = axes

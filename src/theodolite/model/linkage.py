@@ -56,7 +56,7 @@ class Linkage(Conveniences):
             *((f"closure '{c.name}' ends at", end) for c in self.closures for end in c.ends),
         ]:
             if name not in seen:
-                raise InputError(f"{what} '{name}', which is no body", allowed=sorted(seen))
+                raise InputError(f"{what} '{name}', which is not a body", allowed=sorted(seen))
         self._check_closures()
         self._check_joints()
         if not self.active:
@@ -100,12 +100,12 @@ class Linkage(Conveniences):
         for place, element in places:
             if element.joint is not None and element.joint not in names:
                 raise InputError(
-                    f"{place} is moved by '{element.joint}', which is no joint", allowed=names
+                    f"{place} is moved by '{element.joint}', which is not a joint", allowed=names
                 )
             for constant, _ in element.constants:
                 if constant not in self.constants:
                     raise InputError(
-                        f"{place} uses '{constant}', which is no constant",
+                        f"{place} uses '{constant}', which is not a constant",
                         allowed=sorted(self.constants),
                     )
         named = {name for _, element in places for name, _ in element.constants}

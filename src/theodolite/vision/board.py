@@ -51,7 +51,7 @@ class Board:
         board = Board(kind, columns, rows, square, marker, *names)
         if min(columns, rows) < 3 or min(lengths) <= 0 or not np.isfinite(lengths).all():
             raise InputError(
-                f"board: {text!r} is no board", allowed="3 x 3 or more, positive lengths"
+                f"board: {text!r} is not a board", allowed="3 x 3 or more, positive lengths"
             )
         if kind != "charuco" and (columns % 2) == (rows % 2):
             raise InputError(

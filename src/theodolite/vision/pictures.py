@@ -30,7 +30,7 @@ class Seen:
     rejected: tuple[Rejected, ...]
 
 
-def see(
+def read_pictures(
     joints: Dataset,
     folder: Path,
     board: Board,
