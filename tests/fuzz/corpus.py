@@ -33,6 +33,17 @@ targets = [ { name = "p1", xyz = [10, 0, 50] } ]
 priorities = { theta0 = 0, K1 = 5 }
 """
 BARE = ARM.replace("targets = [", "# [")
+BENT = (
+    BARE
+    + """gravity = [0, 0.1, -1]
+terms = [
+  { row = 2, on = "q", basis = "moment(z2, x2)", value = 0.01 },
+  { row = 1, on = "q", basis = "sin(2*q1)*cos(q2)" },
+  { row = 0, on = "z", basis = "1-exp(-time_s/300)", value = 0.1 },
+  { row = 3, on = "alpha", basis = "direction1*temperature_c/100" },
+]
+"""
+)
 PRODUCT = """format = "theodolite robot 1"
 name = "product"
 units = { length = "m", angle = "rad" }
@@ -84,6 +95,7 @@ def files() -> dict[str, bytes]:
     found = {
         "arm.toml": BARE,
         "targets.toml": ARM,
+        "bent.toml": BENT,
         "product.toml": PRODUCT,
         "fourbar.toml": th.robots.text("fourbar"),
         "arm.urdf": URDF,
@@ -99,6 +111,11 @@ def files() -> dict[str, bytes]:
         data = method_named(method).observe(true, points, rng)
         content[f"{method}.csv"] = _csv(data, arm)
     content["touches.csv"] = content.pop("point-sensor.csv")
+    header, *rows = content["position.csv"].decode().split()
+    timed = [f"{row},{10 * i},{(-1) ** i},{20 + i / 5}" for i, row in enumerate(rows)]
+    content["timed.csv"] = "\n".join(
+        [f"{header},time_s,direction1,temperature_c", *timed, ""]
+    ).encode()
     # Four joints reach a point in many ways.
     product = parse_robot(PRODUCT, "product")
     data = method_named("position-link").observe(product, 12, rng, per_set=3)
@@ -140,6 +157,11 @@ def _recording(rng: np.random.Generator) -> bytes:
 COMMANDS = [
     "check targets.toml",
     "check product.toml",
+    "check bent.toml",
+    "identifiable bent.toml --method position",
+    "identify bent.toml timed.csv --method position --no-gains --terms none --out out.toml",
+    "identify arm.toml timed.csv --method position --no-gains --terms drift,play --hold-out 0",
+    "validate bent.toml timed.csv --method position",
     "check fourbar.toml",
     "check arm.urdf",
     "check arm.toml position.csv",

@@ -29,7 +29,7 @@ from theodolite.calibration.data import Dataset, with_any_conditions, with_condi
 from theodolite.calibration.method import CalibrationProblem, Method, Start
 from theodolite.calibration.model_choice import Linearised, Model, Wanted, choose
 from theodolite.calibration.noise import Noise
-from theodolite.calibration.result import Choice, Estimate, Result
+from theodolite.calibration.result import ABOVE_ANY_NOISE, Choice, Estimate, Result
 from theodolite.calibration.shortcomings import shortcomings
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
 from theodolite.estimation.descent import Progress
@@ -205,11 +205,18 @@ class _Calibration:
             return likely, None
         pose = partial(_posed, self.method, self.noise)
         problem = pose(Model(self.robot), data)
-        at = Linearised.about(problem, self.fit(problem), data, rng)
-        if at is None:
+        geometry = self.fit(problem)
+        at = Linearised.about(problem, geometry, data, rng)
+        if at is None or not self._nearly_fits(problem, geometry):
             return likely, None
         with single_thread():
             return choose(at, first, pose, wanted.larger)
+
+    def _nearly_fits(self, problem: CalibrationProblem, geometry: Solution) -> bool:
+        """Is what geometry leaves small enough for terms, which are small themselves?"""
+        left = problem.errors(geometry.values).get("position", np.zeros(1))
+        rms = float(np.sqrt(np.mean(left**2)))
+        return geometry.status.good and rms <= ABOVE_ANY_NOISE * (self.robot.reach() or 1.0)
 
     def run(self, *, gains: bool, split: Split | None) -> Result:
         problem = self.pose(self.data, gains=gains)
@@ -294,7 +301,8 @@ class _Calibration:
             before = solution.reduction.cost
             problem = self.pose(own, gains=gains)
             solution = self.fit(problem, solution.values)
-            if abs(solution.reduction.cost - before) <= SAME_COST * before:
+            same = abs(solution.reduction.cost - before) <= SAME_COST * before
+            if same or not solution.status.good:
                 break
         return problem, solution
 
