@@ -207,7 +207,9 @@ class _Calibration:
         problem = pose(Model(self.robot), data)
         geometry = self.fit(problem)
         at = Linearised.about(problem, geometry, data, rng)
-        if at is None or not self._nearly_fits(problem, geometry):
+        if not self._nearly_fits(problem, geometry):
+            wanted = replace(wanted, optional=())
+        if at is None or not (wanted.larger(likely) or len(first) > 1):
             return likely, None
         with single_thread():
             return choose(at, first, pose, wanted.larger)
