@@ -57,4 +57,6 @@ def test_what_is_not_in_the_grammar_is_refused(text: str) -> None:
 @given(st.text(max_size=60))
 def test_any_text_is_an_expression_or_an_input_error(text: str) -> None:
     with contextlib.suppress(InputError):
-        parse(text)
+        found = parse(text)
+        assert found.text == text.strip()
+        assert all(name.isidentifier() for name in found.names)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.calibration.conditions import with_any_conditions, with_conditions, with_order
 from theodolite.calibration.cross_validation import (
     EXACT,
     Split,
@@ -25,7 +26,7 @@ from theodolite.calibration.cross_validation import (
     split_off,
     summary,
 )
-from theodolite.calibration.data import Dataset, with_any_conditions, with_conditions, with_order
+from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import CalibrationProblem, Method, Start
 from theodolite.calibration.model_choice import Linearised, Model, Wanted, choose
 from theodolite.calibration.noise import Noise

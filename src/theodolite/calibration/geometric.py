@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
-from theodolite.calibration.data import Dataset, with_inputs
+from theodolite.calibration.conditions import with_inputs
+from theodolite.calibration.data import Dataset
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.open_loops import LoopProblem
 from theodolite.errors import InputError

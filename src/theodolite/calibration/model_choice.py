@@ -117,8 +117,7 @@ class Wanted:
                 if times is None
                 else "all rows were measured at the same time, so there is no drift to see",
                 where=data.name,
-                remedy="Add a column time_s, or take the order of the rows as time (rows_as_time, "
-                "--rows-as-time)",
+                remedy="Add a column time_s, or take the order of the rows as time",
             )
         has_gains = any(p.gain and robot.priority(p) > 0 for p in robot.parameters)
         if gains is None and not (choose and has_gains):

@@ -182,7 +182,7 @@ class Result:
     extras: Mapping[str, Any] = field(default_factory=dict)
     #: Were base and targets placed by the data before the fit?
     placed: bool = False
-    #: How it was decided whether to identify transmission gains.
+    #: How gains and further terms were chosen; None where nothing was left open.
     choice: Choice | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 

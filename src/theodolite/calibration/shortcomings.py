@@ -52,15 +52,14 @@ def shortcomings(
     robot = problem.robot
     if not isinstance(robot, Robot):
         return None
-    if robot.terms:
-        # What a table lacks is a matter of geometry.
-        robot = robot.without_terms()
-        problem = pose(robot)
-        solution = fit(problem)
     only_positions = set(problem.errors(solution.values)) == {"position"}
     missing = missing_errors(robot, Measured.POSITION if only_positions else Measured.POSE)
     if not missing:
         return None
+    if robot.terms:
+        # What a table lacks is a matter of geometry.
+        problem = pose(robot.without_terms())
+        solution = fit(problem)
     calibrated = problem.calibrated(solution.values)
     assert isinstance(calibrated, Robot)
     complete = fit(pose(convert(calibrated, Convention.POSE)))

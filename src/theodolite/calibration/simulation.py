@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.calibration.data import Dataset, with_order
+from theodolite.calibration.conditions import with_order
+from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import Method
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.point_sensor import TouchGoal, mounted

@@ -25,10 +25,9 @@ from theodolite.calibration.data import Dataset
 from theodolite.errors import InputError, shown
 from theodolite.model.conventions import Joint
 from theodolite.model.robot import Robot
-from theodolite.model.terms import JOINT, ROW, ErrorTerm
+from theodolite.model.term_elements import turned_by
+from theodolite.model.terms import JOINT, ROW, TIMES, ErrorTerm
 
-#: The columns in which a file says when a row was measured.
-TIMES = ("time_s",)
 #: Times in which a warm-up dies away that are tried, as parts of the recording.
 DECAYS = (0.03, 0.06, 0.12, 0.25, 0.5, 1.0)
 #: Harmonics of a turn.
@@ -139,14 +138,14 @@ def tolerances(robot: Robot, group: str, terms: Terms) -> dict[str, float]:
     """Tolerances of a group's coefficients by name."""
     size = TOLERANCES[group]
     return {
-        term.name: size if robot.turned_by(term) else size * (robot.reach() or 1.0)
+        term.name: size if turned_by(robot, term) else size * (robot.reach() or 1.0)
         for term in terms
     }
 
 
 def when(data: Dataset) -> tuple[str, FloatArray | None]:
     """The column that says when each row was measured; None where there is none."""
-    for name in (*TIMES, ROW):
+    for name in TIMES:
         if name in data.columns:
             return name, data.columns[name]
     return ROW, None

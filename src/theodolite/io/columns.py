@@ -18,7 +18,7 @@ from theodolite.model import rotations
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
-from theodolite.model.terms import columns_needed
+from theodolite.model.terms import DIRECTION, TIMES, columns_needed
 
 _JOINT = re.compile(r"q(\d{1,9})(?:_(\w+))?$")
 _POINT = re.compile(r"(?:(\w+?)_)?([xyz])(?:_(\w+))?$")
@@ -33,10 +33,7 @@ _ALLOWED = (
     "u_px v_px point_x_mm point_y_mm point_z_mm, time_s, row, direction1 ..., temperature_c"
 )
 #: What a row was measured under, which further error terms may use.
-_CONDITION = re.compile(r"time_s|row|direction[1-9]\d?|temperature\w*_c")
-_DIRECTION = re.compile(r"direction([1-9]\d?)")
-#: Columns that never fall.
-_TIMES = ("time_s", "row")
+_CONDITION = re.compile(rf"{'|'.join(TIMES)}|{DIRECTION.pattern}|temperature\w*_c")
 #: Labels of sets beyond this are no longer told apart as numbers.
 LARGEST_LABEL = 9e15
 #: How far a quaternion may be from unit length.
@@ -158,7 +155,7 @@ class Columns:
     def _condition(self, name: str, values: FloatArray) -> None:
         """Keep a column for further terms; time does not run backwards."""
         self._put(self.conditions, name, name, values)
-        if match := _DIRECTION.fullmatch(name):
+        if match := DIRECTION.fullmatch(name):
             if int(match.group(1)) > self.robot.joints:
                 raise self._error(
                     f"column '{name}': robot '{self.robot.name}' has {self.robot.joints} joints"
@@ -171,7 +168,7 @@ class Columns:
                     allowed="-1, 0 or 1: the sign of the joint's last motion",
                 )
         back = np.flatnonzero(np.diff(values) < 0)
-        if name in _TIMES and len(back):
+        if name in TIMES and len(back):
             raise self._error(
                 f"line {int(self.table.lines[back[0] + 1])}, column '{name}': "
                 f"{values[back[0] + 1]:.9g} after {values[back[0]]:.9g}",

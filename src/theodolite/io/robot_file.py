@@ -36,6 +36,7 @@ from theodolite.model.conventions import Convention, Joint, Row, piece_symbols
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.robot import Robot, Target
+from theodolite.model.term_elements import check_term, turned_by
 from theodolite.model.terms import ErrorTerm
 from theodolite.model.transmission import Transmission
 
@@ -280,8 +281,8 @@ class _Reader(TomlReader):
                 )
             term = ErrorTerm(row, on, basis)
             with self.naming(place):
-                robot.with_terms([term])
-            turns = robot.turned_by(term)
+                check_term(robot, term)
+            turns = turned_by(robot, term)
             terms.append(
                 replace(
                     term,

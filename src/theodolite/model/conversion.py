@@ -15,6 +15,7 @@ from theodolite.arrays import FloatArray, frozen
 from theodolite.errors import InputError, shown
 from theodolite.model.conveniences import check_machine
 from theodolite.model.conventions import PARALLEL_SINE, Convention, Joint, Row
+from theodolite.model.gravity import down
 from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.robot import Robot
 
@@ -43,12 +44,16 @@ def convert(robot: Robot, convention: Convention | str) -> Robot:
     arm = replace(robot, targets=())
     rows = _CONVERTERS[convention](_aligned_links(arm), robot.joint_types)
     offsets = _signs(arm) * arm.skeleton.offsets
-    return replace(
+    converted = replace(
         robot,
         frames=tuple(rows),
         priorities={},
         transmission=replace(robot.transmission, offset=frozen(offsets)),
     )
+    if robot.gravity is None:
+        return converted
+    x, y, z = (float(part) for part in down(robot) @ converted.skeleton.links[0][0])
+    return replace(converted, gravity=(x, y, z))
 
 
 def _signs(robot: Robot) -> FloatArray:

@@ -10,16 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theodolite.arrays import BoolArray, FloatArray, frozen
-from theodolite.errors import InputError, shown
+from theodolite.errors import InputError
 from theodolite.model.chain import Chain, Motion, Skeleton
 from theodolite.model.conveniences import Conveniences
 from theodolite.model.conventions import Convention, Joint, Piece, Row, Slot, piece_symbols
 from theodolite.model.elements import ONE, Element, Term
 from theodolite.model.expressions import Expression
 from theodolite.model.inputs import inputs
-from theodolite.model.parameters import GAIN_COLUMN, TERM_COLUMN, Group, Parameter, Unit
+from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
 from theodolite.model.poses import roll_pitch_yaw
-from theodolite.model.terms import AXES, JOINT, ErrorTerm, distinct, joints_named
+from theodolite.model.term_elements import (
+    check_term,
+    frame_elements,
+    term_parameters,
+    terms_by_place,
+)
+from theodolite.model.terms import JOINT, ErrorTerm, distinct
 from theodolite.model.transmission import Transmission
 
 #: Elements of a pose row's nominal frame: translations, then yaw, pitch, roll.
@@ -161,7 +167,7 @@ class Robot(Conveniences):
         ]
         return tuple(
             replace(parameter, tolerance=self._tolerance(parameter))
-            for parameter in (*rows, *gains, *points, *self._term_parameters())
+            for parameter in (*rows, *gains, *points, *term_parameters(self))
         )
 
     def _tolerance(self, parameter: Parameter) -> float:
@@ -176,7 +182,9 @@ class Robot(Conveniences):
     def chains(self) -> tuple[Chain, ...]:
         """One chain per target, from the world to that target."""
         common = [element for index in range(len(self.frames)) for element in self.elements(index)]
-        common = [*self._term_elements(-1, ()), *common]
+        if self.first_number:
+            # Row 0 is the base, whether the table has one or not.
+            common = [*frame_elements(self, 0, ()), *common]
         size = {"parameters": len(self.parameters), "basis": 1 + self.joints + len(self.bases)}
         if not self.targets:
             return (Chain(common, **size),)
@@ -344,12 +352,9 @@ class Robot(Conveniences):
         """The same robot with other further terms."""
         terms = tuple(terms)
         for term in terms:
-            if not isinstance(term, ErrorTerm):
-                raise InputError(
-                    f"{shown(term)} is not a term", allowed="ErrorTerm(3, 'q', 'sin(q3)')"
-                )
+            check_term(self, term)
         robot = replace(self, terms=terms)
-        robot._check_terms()
+        robot._check_names()
         return robot
 
     @cached_property
@@ -432,7 +437,7 @@ class Robot(Conveniences):
 
     def elements(self, index: int) -> list[Element]:
         """The elements of one row, over all parameters and joints."""
-        frame = self.frames[index]
+        frame, number = self.frames[index], index + self.first_number
         free = {slot.symbol for slot in self._parameter_slots(index)}
         elements = [
             Element(rotation, axis, (Term(None, ONE, frame.nominal[place]),))
@@ -447,7 +452,7 @@ class Robot(Conveniences):
                 terms.append(Term(None, ONE, frame.amount(slot.symbol)))
             if slot.moved_by is not None and slot.moved_by is frame.joint:
                 terms.extend(self._joint_terms(index, slot.sign))
-            terms.extend(self._terms_on(index, slot.symbol))
+            terms.extend(self.terms_on(number, slot.symbol))
             if terms:
                 elements.append(Element(slot.rotation, slot.axis, tuple(terms)))
         if frame.convention.has_nominal and frame.joint is not Joint.FIXED:
@@ -456,7 +461,7 @@ class Robot(Conveniences):
             )
             after = frame.convention is Convention.POSE
             elements = [*elements, joint] if after else [joint, *elements]
-        return [*elements, *self._term_elements(index, frame.symbols)]
+        return [*elements, *frame_elements(self, number, frame.symbols)]
 
     def _joint_terms(self, index: int, sign: int) -> list[Term]:
         joint = self.joint_rows.index(index)
@@ -468,84 +473,18 @@ class Robot(Conveniences):
             )
             if coupling != 0.0
         ]
-        terms += self._terms_on(index, JOINT, sign)
+        terms += self.terms_on(index + self.first_number, JOINT, sign)
         offset = float(transmission.offset[joint])
         return terms + ([Term(None, ONE, sign * offset)] if offset else [])
 
-    def _check_terms(self) -> None:
-        """Refuse terms on rows, elements and joints that are not there."""
-        numbers = range(len(self.frames) + self.first_number)
-        for term in self.terms:
-            where = f"term '{term.name}'"
-            if term.row not in numbers:
-                raise InputError(
-                    f"{where}: robot '{self.name}' has no row {term.row}",
-                    allowed=f"0 to {numbers[-1]}",
-                )
-            allowed = self._term_places(term.row - self.first_number)
-            if term.on not in allowed:
-                raise InputError(
-                    f"{where}: row {term.row} has no element '{term.on}'", allowed=allowed
-                )
-            missing = {joint for joint in joints_named([term.expression]) if joint > self.joints}
-            if missing:
-                raise InputError(
-                    f"{where}: robot '{self.name}' has no joint {min(missing)}",
-                    allowed=f"joints 1 to {self.joints}",
-                )
-        self._check_names()
+    @cached_property
+    def _terms_by_place(self) -> dict[tuple[int, str], list[Term]]:
+        return terms_by_place(self)
 
-    def _term_places(self, index: int) -> list[str]:
-        """What further terms can be added to in a row: its elements, its joint, its frame."""
-        if index < 0:
-            return list(AXES)
-        symbols = [slot.symbol for slot in self.frames[index].slots]
-        joint = [JOINT] if self.frames[index].joint is not Joint.FIXED else []
-        return [*symbols, *joint, *(axis for axis in AXES if axis not in symbols)]
-
-    def _term_parameters(self) -> list[Parameter]:
-        return [
-            Parameter(
-                term.name,
-                term.value,
-                Unit.RADIAN if self.turned_by(term) else Unit.METRE,
-                Group.ARM,
-                term.row,
-                TERM_COLUMN,
-                term=True,
-            )
-            for term in self.terms
-        ]
-
-    def turned_by(self, term: ErrorTerm) -> bool:
-        """Does a term turn something, or displace it?"""
-        index = term.row - self.first_number
-        if term.on == JOINT:
-            return self.frames[index].joint is Joint.REVOLUTE
-        slots = () if index < 0 else self.frames[index].slots
-        return next((s.rotation for s in slots if s.symbol == term.on), term.on.startswith("r"))
-
-    def _terms_on(self, index: int, on: str, sign: int = 1) -> list[Term]:
+    def terms_on(self, row: int, on: str, sign: int = 1) -> list[Term]:
         """The summands that further terms add to one element of a row."""
-        texts = [expression.text for expression in self.bases]
-        return [
-            Term(
-                self._indices[term.name],
-                1 + self.joints + texts.index(term.expression.text),
-                float(sign),
-            )
-            for term in self.terms
-            if term.on == on and term.row == index + self.first_number
-        ]
-
-    def _term_elements(self, index: int, symbols: tuple[str, ...]) -> list[Element]:
-        """Elements of a row's frame that only further terms move."""
-        found = [
-            (rotation, axis, self._terms_on(index, on))
-            for on, (rotation, axis) in AXES.items()
-            if on not in symbols
-        ]
-        return [Element(rotation, axis, tuple(terms)) for rotation, axis, terms in found if terms]
+        found = self._terms_by_place.get((row, on), []) if self.terms else []
+        return [replace(term, coefficient=float(sign)) for term in found]
 
     def _target_elements(self, target: Target) -> list[Element]:
         return [

@@ -33,6 +33,8 @@ AXES: Mapping[str, tuple[bool, int]] = {
 }
 #: The number of the row in its session.
 ROW = "row"
+#: The columns that say when a row was measured, the more telling first.
+TIMES = ("time_s", ROW)
 #: The sign of a joint's last motion, from the order of the rows if no column says otherwise.
 DIRECTION = re.compile(r"direction([1-9]\d?)")
 _JOINT_VALUE = re.compile(r"q([1-9]\d?)")

@@ -1,0 +1,58 @@
+"""Under which conditions each row was measured, for robots whose terms depend on that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from theodolite.calibration.data import Dataset
+from theodolite.model.inputs import conditions
+from theodolite.model.machine import Machine
+from theodolite.model.mechanism import Mechanism
+from theodolite.model.robot import Robot
+from theodolite.model.terms import ROW, columns_needed, directions
+
+
+def with_conditions(data: Dataset, robot: Machine) -> Dataset:
+    """Data with all that a robot's terms ask for: what the order of the rows says, too.
+
+    To be done before rows are taken apart.
+    """
+    if isinstance(robot, Mechanism) or not robot.bases:
+        return data
+    return replace(data, columns=conditions(robot, data.motors, data.columns, data.name))
+
+
+def with_any_conditions(data: Dataset, robot: Machine, rng: np.random.Generator) -> Dataset:
+    """Data under random conditions of all magnitudes, where a robot's terms ask for any.
+
+    What was measured is not changed: this is for what can be told apart at all.
+    """
+    if isinstance(robot, Mechanism):
+        return data
+    missing = set(columns_needed(robot.bases)) - set(data.columns)
+    drawn = {name: 10 ** rng.uniform(-1, 4, len(data)) for name in sorted(missing)}
+    return replace(data, columns={**data.columns, **drawn})
+
+
+def with_order(data: Dataset, robot: Robot, *, rows_as_time: bool = False) -> Dataset:
+    """Data with the direction in which each joint was moved last, from the order of the rows.
+
+    With ``rows_as_time`` the number of each row stands for the time at which it was measured.
+
+    To be done before rows are taken apart; what columns say counts more.
+    """
+    moved = directions(data.motors[:, : robot.joints])
+    named = {f"direction{joint}": moved[:, joint - 1] for joint in range(1, robot.joints + 1)}
+    if rows_as_time:
+        named[ROW] = np.arange(len(data), dtype=np.float64)
+    return replace(data, columns={**named, **data.columns})
+
+
+def with_inputs(data: Dataset, robot: Machine) -> Dataset:
+    """Data whose motors have the values of the robot's further basis functions beside them."""
+    if isinstance(robot, Mechanism) or not robot.bases or data.motors.shape[1] != robot.joints:
+        return data
+    data = with_conditions(data, robot)
+    return replace(data, motors=robot.inputs(data.motors, data.columns))
