@@ -6,9 +6,10 @@ The functions here accept what is at hand and hand it on to the core, which know
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -23,12 +24,16 @@ from theodolite.calibration.camera import Camera
 from theodolite.calibration.catalogue import method_named
 from theodolite.calibration.completeness import completeness
 from theodolite.calibration.data import Dataset
+from theodolite.calibration.distance import Distance
 from theodolite.calibration.fixture import FixtureProblem, Touches
 from theodolite.calibration.frame import Frame
+from theodolite.calibration.inclination import Inclination
 from theodolite.calibration.lens import Lens
+from theodolite.calibration.line import Line
 from theodolite.calibration.link import FrameLink, PositionLink
 from theodolite.calibration.method import Gauge, Method, Start
 from theodolite.calibration.noise import Noise
+from theodolite.calibration.orientation import Orientation
 from theodolite.calibration.parallel import Implicit, Inverse
 from theodolite.calibration.placement import locate, place
 from theodolite.calibration.plane import Plane, PlaneKnown
@@ -36,6 +41,9 @@ from theodolite.calibration.point_sensor import PointSensor
 from theodolite.calibration.position import Position
 from theodolite.calibration.result import Estimate, Result
 from theodolite.calibration.simulation import EXACT, ParameterErrors
+from theodolite.calibration.sources import Source as _Source
+from theodolite.calibration.sources import join
+from theodolite.calibration.sphere import Sphere
 from theodolite.calibration.term_groups import term_names
 from theodolite.calibration.tip_method import TipMethod, TipResidual
 from theodolite.calibration.validate import Validation
@@ -83,6 +91,7 @@ __all__ = [
     "Change",
     "Convention",
     "Dataset",
+    "Distance",
     "Dynamics",
     "ErrorTerm",
     "Estimate",
@@ -93,10 +102,12 @@ __all__ = [
     "Gauge",
     "Identifiability",
     "Implicit",
+    "Inclination",
     "InputError",
     "Inverse",
     "Joint",
     "Lens",
+    "Line",
     "LoopDynamics",
     "Loss",
     "Machine",
@@ -104,6 +115,7 @@ __all__ = [
     "Mechanism",
     "Method",
     "Noise",
+    "Orientation",
     "ParameterErrors",
     "Plane",
     "PlaneKnown",
@@ -117,6 +129,8 @@ __all__ = [
     "Robot",
     "Row",
     "Shape",
+    "Source",
+    "Sphere",
     "Start",
     "Status",
     "Target",
@@ -183,10 +197,25 @@ Random: TypeAlias = np.random.Generator | int | None
 _Kind = TypeVar("_Kind", bound=Enum)
 
 
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Measurements of one kind, to be identified together with others.
+
+    Without ``noise`` it is as large as the residuals show. ``target`` says which of the robot's
+    targets touches, for methods that measure no positions.
+    """
+
+    data: DataLike
+    method: MethodLike
+    noise: Noise | None = None
+    name: str = ""
+    target: str | None = None
+
+
 def identify(
     robot: RobotLike,
-    data: DataLike,
-    method: MethodLike,
+    data: DataLike | Sequence[Source],
+    method: MethodLike | None = None,
     *,
     noise: Noise | None = None,
     gains: bool | None = None,
@@ -202,10 +231,13 @@ def identify(
 ) -> Result:
     """Identify what the data determine of a robot: what ``theodolite identify`` does.
 
+    Instead of data and their method there may be several sources, each with its own.
+
     ``terms``: "auto", "none", or groups such as ``["gravity", "drift"]``; with ``rows_as_time`` a
     drift is looked for over the order of the rows.
     """
-    machine, way = _robot(robot), _method(method)
+    machine = _robot(robot)
+    recorded, way = _recorded(machine, data, method)
     _noise(noise)
     for name, value in (("gains", gains), ("rows_as_time", rows_as_time)):
         if not isinstance(value, bool | None):
@@ -219,10 +251,11 @@ def identify(
             "rows_as_time": rows_as_time,
             "hold_out": hold_out,
         }
-        provenance = _provenance(robot, data, method=way.name, **options)
+        given = [one.data if isinstance(one, Source) else one for one in _several(data)]
+        provenance = _provenance(robot, given, method=way.name, **options)
     return _calibrate.identify(
         machine,
-        _data(data, machine, way),
+        recorded,
         way,
         noise=noise,
         gains=gains,
@@ -238,11 +271,48 @@ def identify(
     )
 
 
-def _provenance(robot: RobotLike, data: DataLike, **options: Any) -> dict[str, Any]:
+def _recorded(
+    machine: Machine, data: DataLike | Sequence[Source], method: MethodLike | None
+) -> tuple[Dataset, Method]:
+    """Measurements and their method, of one source or of several together."""
+    sources = [one for one in _several(data) if isinstance(one, Source)]
+    if not sources:
+        if method is None:
+            raise InputError(
+                "no method was given",
+                allowed="a method such as 'position', or several sources: [Source(data, method)]",
+            )
+        way = _method(method)
+        return _data(cast(DataLike, data), machine, way), way
+    if method is not None or len(sources) != len(_several(data)):
+        raise InputError(
+            "sources and other data are mixed",
+            allowed="[Source(data, method), ...] and no further method",
+        )
+    return join([_source(source, machine) for source in sources])
+
+
+def _source(source: Source, machine: Machine) -> _Source:
+    """A source with its data read."""
+    way = _method(source.method)
+    _noise(source.noise)
+    for name in ("name", "target"):
+        value = getattr(source, name)
+        if not isinstance(value, str | None):
+            raise InputError(f"the {name} of a source is {shown(value)}", allowed="a text")
+    data = _data(source.data, machine, way)
+    return _Source(data, way, source.noise, source.name, source.target)
+
+
+def _several(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _provenance(robot: RobotLike, data: Sequence[Any], **options: Any) -> dict[str, Any]:
     """Versions, options, and hashes of whatever was given as a file."""
     from theodolite.io.provenance import provenance
 
-    given = [robot, *(data if isinstance(data, list | tuple) else [data])]
+    given = [robot, *(one for part in data for one in _several(part))]
     files = [Path(one) for one in given if isinstance(one, str | Path) and Path(one).is_file()]
     return provenance(files, **options)
 

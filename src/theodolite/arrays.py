@@ -17,3 +17,8 @@ def frozen(values: ArrayLike) -> FloatArray:
     array: NDArray[Any] = np.array(values, dtype=np.float64)
     array.flags.writeable = False
     return array
+
+
+def seen(points: FloatArray) -> BoolArray:
+    """Which of some points (..., k) have all their numbers, (...): NaN means not seen."""
+    return np.asarray(np.isfinite(points).all(axis=-1))

@@ -51,4 +51,8 @@ def grown_data(data: th.Dataset, robot: th.Robot, factor: float) -> th.Dataset:
         planes=times(data.planes, np.array([1.0, 1.0, 1.0, factor])),
         fixture=times(data.fixture, factor),
         points=times(data.points, factor),
+        columns={
+            name: values * factor if name.endswith("_m") else values
+            for name, values in data.columns.items()
+        },
     )

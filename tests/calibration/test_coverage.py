@@ -123,7 +123,9 @@ def stood_for(
     exact = method.observe(true, POINTS.get(method.name, 40), rng, per_set=3)
     problem = method.problem(robot, exact, noise=noise_of("sensor", 1e-6 * robot.reach()))
     fitted = solve(problem, free=known.base, change=Change.ALL, noise_known=True)
-    assert problem.errors(fitted.values)["position"].max() < 1e-9 * robot.reach()
+    lengths = {"position": robot.reach(), "orientation": 1.0}
+    for quantity, errors in problem.errors(fitted.values).items():
+        assert errors.max() < 1e-9 * lengths[quantity]
     return {p.name: value for p, value in zip(problem.parameters, fitted.values, strict=True)}
 
 

@@ -22,6 +22,8 @@ REASONS = (
     "does not bring the four targets of a fixture to one pointer",
     "does not show the camera its target",
     "touches the plane",
+    "touches the line",
+    "touches a ball",
 )
 #: mm, mrad, px. Errors of a planar robot out of its plane act by their squares alone: 1 mrad by up
 #: to a microradian, which base parameters cannot make up for.

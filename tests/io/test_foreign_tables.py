@@ -118,19 +118,27 @@ def test_names_of_sets_are_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("blank", ["", "nan", "NaN", "-", "n/a"])
-def test_rows_in_which_a_target_was_not_seen_are_left_out(blank: str, tmp_path: Path) -> None:
+def test_rows_in_which_nothing_was_seen_are_left_out(blank: str, tmp_path: Path) -> None:
     head = "q1_deg,q2_deg,q3_mm,q4_deg,a_x_mm,a_y_mm,a_z_mm,b_x_mm,b_y_mm,b_z_mm"
     rows = ["1,2,3,4,5,6,7,8,9,10", f"1,2,3,5,5,6,7,{blank},{blank},{blank}", "1,2,3,6,5,6,7,8,9,1"]
     notes: list[str] = []
     data = numbers(tmp_path / "d.csv", "\n".join([head, *rows]), note=notes.append)
-    assert data.lines.tolist() == [2, 4]
+    assert data.lines.tolist() == [2, 3, 4]
+    assert data.positions is not None
+    assert np.isnan(data.positions).any(axis=2).tolist() == [
+        [False, False],
+        [False, True],
+        [False, False],
+    ]
+    assert not notes
+    text = "\n".join([head, f"1,2,3,5{f',{blank}' * 6}", *rows])
+    first = numbers(tmp_path / "d.csv", text, note=notes.append)
+    assert first.lines.tolist() == [3, 4, 5]
     assert len(notes) == 1
-    assert "1 of 3 rows are left out" in notes[0]
-    assert "line 3" in notes[0]
-    first = numbers(tmp_path / "d.csv", "\n".join([head, f"1,2,3,5{f',{blank}' * 6}", *rows]))
-    assert first.lines.tolist() == [3, 5]
-    nothing = "\n".join([head, f"1,2,3,4,5,6,7{f',{blank}' * 3}"])
-    with pytest.raises(InputError, match="no row in which all targets were seen"):
+    assert "1 of 4 rows are left out" in notes[0]
+    assert "line 2" in notes[0]
+    nothing = "\n".join([head, f"1,2,3,4{f',{blank}' * 6}"])
+    with pytest.raises(InputError, match="no row in which anything was seen"):
         numbers(tmp_path / "d.csv", nothing)
 
 

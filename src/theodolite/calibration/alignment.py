@@ -11,6 +11,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.calibration.method import Gauge
 from theodolite.calibration.placement import solve_placement
+from theodolite.errors import InputError
 from theodolite.model.machine import Machine
 
 
@@ -23,6 +24,11 @@ def compare(
     configurations: int = 200,
 ) -> FloatArray:
     """Distance between the tips of two robots at fresh configurations, in metres, (n,)."""
+    if gauge is Gauge.LENGTHS:
+        raise InputError(
+            "a robot whose lengths are unknown has no tips to compare",
+            remedy="Compare what the method sees: residuals(robot, data, method)",
+        )
     motors = truth.random_motors(configurations, rng)
     rotations, positions = robot.poses(motors)
     wanted = truth.poses(motors)[1]
@@ -32,7 +38,7 @@ def compare(
             positions,
             wanted[:, None],
             find_targets=gauge is Gauge.SIMILARITY_AND_TOOL,
-            find_scale=True,
+            find_scale=gauge is not Gauge.PLACE,
         )
         positions = placement.apply(rotations, positions)
     gap: FloatArray = np.linalg.norm(positions - wanted, axis=1)

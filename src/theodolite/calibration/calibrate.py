@@ -16,7 +16,6 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.calibration.conditions import with_any_conditions, with_conditions, with_order
 from theodolite.calibration.cross_validation import (
-    EXACT,
     Split,
     is_exact,
     judge,
@@ -30,6 +29,7 @@ from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import CalibrationProblem, Method, Start
 from theodolite.calibration.model_choice import Linearised, Model, Wanted, choose
 from theodolite.calibration.noise import Noise
+from theodolite.calibration.quantities import all_of
 from theodolite.calibration.result import ABOVE_ANY_NOISE, Choice, Estimate, Result
 from theodolite.calibration.shortcomings import shortcomings
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
@@ -48,9 +48,8 @@ from theodolite.model.robot import Robot
 
 #: Part of the measurements that is held out to judge the result.
 HOLD_OUT = 0.2
-#: Rounds of estimating the noise of positions and orientations, and when their ratio is settled.
-BALANCING = 5
-BALANCED = 0.02
+#: Rounds of estimating the noise of positions and orientations, or of several sources.
+BALANCING = 8
 #: Fits with basis functions at the robot that the last fit found: each gains a digit or more. They
 #: end when they change the cost by less than this part.
 OWN_INPUTS = 12
@@ -66,23 +65,32 @@ def identifiable(
     data: Dataset | None = None,
     gains: bool = False,
     rng: np.random.Generator | None = None,
+    like: Dataset | None = None,
 ) -> Identifiability:
-    """What a method determines of a robot, from random configurations or from given data."""
+    """What a method determines of a robot, from random configurations or from given data.
+
+    Random configurations show all targets, or only those that are in data ``like`` some.
+    """
     with single_thread():
         if data is None:
             rng = rng or np.random.default_rng(0)
             data = method.observe(robot, method.points_for(robot), rng, per_set=2)
-            data = with_any_conditions(data, robot, rng)
+            data = with_any_conditions(data if like is None else data.of_targets(like), robot, rng)
         problem = method.problem(robot, data, noise=Noise.guess(robot.reach()), gains=gains)
         _check_candidates(problem)
         values = nominal_values(problem)
         return examine(problem, values, reduce(problem, values, Loss()))
 
 
-def expected_rank(robot: Machine, method: Method, *, gains: bool = False) -> int | None:
-    """How many parameters the method determines, given any data; None if that cannot be shown."""
+def expected_rank(
+    robot: Machine, method: Method, *, gains: bool = False, like: Dataset | None = None
+) -> int | None:
+    """How many parameters the method determines, given any data; None if that cannot be shown.
+
+    Data may show some of the targets only: ``like`` these.
+    """
     try:
-        return identifiable(robot, method, gains=gains).rank
+        return identifiable(robot, method, gains=gains, like=like).rank
     except UnreachableError:
         return None
 
@@ -124,7 +132,7 @@ def identify(
         placed,
         data,
         method,
-        noise or Noise.guess(placed.reach()),
+        method.noise_for(placed, noise),
         loss or Loss(),
         change,
         progress,
@@ -217,8 +225,8 @@ class _Calibration:
 
     def _nearly_fits(self, problem: CalibrationProblem, geometry: Solution) -> bool:
         """Is what geometry leaves small enough for terms, which are small themselves?"""
-        left = problem.errors(geometry.values).get("position", np.zeros(1))
-        rms = float(np.sqrt(np.mean(left**2)))
+        left = all_of(problem.errors(geometry.values), "position")
+        rms = float(np.sqrt(np.mean(left**2))) if len(left) else 0.0
         return geometry.status.good and rms <= ABOVE_ANY_NOISE * (self.robot.reach() or 1.0)
 
     def run(self, *, gains: bool, split: Split | None) -> Result:
@@ -234,7 +242,7 @@ class _Calibration:
                 where=self.data.name,
                 remedy="Check the readings and the robot's lengths, or leave those rows out",
             ) from error
-        expected = expected_rank(self.robot, self.method, gains=gains)
+        expected = expected_rank(self.robot, self.method, gains=gains, like=self.data)
         self._check_enough(solution, expected)
         problem, solution = self._with_own_inputs(problem, solution, gains=gains)
         if not self.noise.known:
@@ -261,7 +269,8 @@ class _Calibration:
             after=summary(errors),
             held_out=judged,
             residuals=errors,
-            residual_rows=problem.error_rows(),
+            residual_rows={name: problem.error_rows(name) for name in errors},
+            shares=problem.shares(solution, uncertainty),
             outliers=NO_OUTLIERS
             if exact
             else find_outliers(problem, solution, uncertainty, robust=not self.loss.is_squared),
@@ -300,7 +309,7 @@ class _Calibration:
         for _ in range(OWN_INPUTS):
             calibrated = problem.calibrated(solution.values)
             assert isinstance(calibrated, Robot)
-            own = replace(told, motors=calibrated.inputs(told.motors, told.columns))
+            own = told.each(partial(_with_inputs_of, calibrated))
             before = solution.reduction.cost
             problem = self.pose(own, gains=gains)
             solution = self.fit(problem, solution.values)
@@ -335,26 +344,18 @@ class _Calibration:
     def _balanced(
         self, problem: CalibrationProblem, solution: Solution
     ) -> tuple[CalibrationProblem, Solution]:
-        """Where positions and orientations are both seen and their noise is unknown: its ratio.
-
-        Both are estimated from the residuals, and the problem solved again with them.
-        """
-        reach = self.robot.reach() or 1.0
+        """Solve again with the noise that the residuals show, until it is settled."""
         for _ in range(BALANCING):
-            errors = problem.errors(solution.values)
-            sizes = {name: float(np.sqrt(np.mean(e**2) / 3)) for name, e in errors.items()}
-            if set(sizes) != {"position", "orientation"}:
+            noise = problem.noise_seen(solution)
+            if noise is None:
                 break
-            position, orientation = sizes["position"], sizes["orientation"]
-            if min(position / reach, orientation) < EXACT:
-                break
-            now = problem.noise
-            if abs(position / orientation * now.orientation / now.position - 1.0) < BALANCED:
-                break
-            noise = replace(now, position=position, orientation=orientation)
             problem = problem.with_noise(noise)
             solution = self.fit(problem, solution.values)
         return problem, solution
+
+
+def _with_inputs_of(robot: Robot, data: Dataset) -> Dataset:
+    return replace(data, motors=robot.inputs(data.motors, data.columns))
 
 
 def _posed(method: Method, noise: Noise, model: Model, data: Dataset) -> CalibrationProblem:

@@ -6,13 +6,18 @@ from typing import Any
 
 from theodolite.calibration.camera import Camera
 from theodolite.calibration.data import Dataset
+from theodolite.calibration.distance import Distance
 from theodolite.calibration.frame import Frame
+from theodolite.calibration.inclination import Inclination
+from theodolite.calibration.line import Line
 from theodolite.calibration.link import FrameLink, PositionLink
 from theodolite.calibration.method import Method
+from theodolite.calibration.orientation import Orientation
 from theodolite.calibration.parallel import Implicit, Inverse
 from theodolite.calibration.plane import Plane, PlaneKnown
 from theodolite.calibration.point_sensor import PointSensor
 from theodolite.calibration.position import Position
+from theodolite.calibration.sphere import Sphere
 from theodolite.errors import InputError
 
 CLASSES: tuple[type[Method], ...] = (
@@ -26,11 +31,22 @@ CLASSES: tuple[type[Method], ...] = (
     Implicit,
     Inverse,
     Camera,
+    Distance,
+    Orientation,
+    Inclination,
+    Line,
+    Sphere,
 )
 METHODS = tuple(method.name for method in CLASSES)
 
+#: Columns that only some of them know.
+METHOD_COLUMNS = tuple(column for method in CLASSES for column in method.columns)
+
 #: Methods that a recording shows to be meant by what it holds, the most telling first.
-TELLING: tuple[type[Method], ...] = (Camera, PointSensor, Frame, Position, PlaneKnown, PositionLink)
+TELLING: tuple[type[Method], ...] = (
+    *(Camera, PointSensor, Frame, Position, PlaneKnown, Distance, Inclination, Orientation),
+    PositionLink,
+)
 
 
 def method_named(name: str, **options: Any) -> Method:
@@ -46,10 +62,16 @@ def method_named(name: str, **options: Any) -> Method:
     return method(**given)
 
 
+def options_of(name: str) -> frozenset[str]:
+    """The options that a method has; none where there is no such method."""
+    return CLASSES[METHODS.index(name)].options if name in METHODS else frozenset()
+
+
 def method_for(data: Dataset) -> str:
     """The method that uses all that a recording holds."""
     for method in TELLING:
-        if all(getattr(data, need) is not None for need in method().needs):
+        columns = all(name in data.columns for name in method.columns)
+        if columns and all(getattr(data, need) is not None for need in method().needs):
             return method.name
     raise InputError(
         "only joint values were recorded, which may be of sets or of a plane",

@@ -21,7 +21,9 @@ def with_conditions(data: Dataset, robot: Machine) -> Dataset:
     """
     if isinstance(robot, Mechanism) or not robot.bases:
         return data
-    return replace(data, columns=conditions(robot, data.motors, data.columns, data.name))
+    return data.each(
+        lambda part: replace(part, columns=conditions(robot, part.motors, part.columns, part.name))
+    )
 
 
 def with_any_conditions(data: Dataset, robot: Machine, rng: np.random.Generator) -> Dataset:
@@ -31,9 +33,13 @@ def with_any_conditions(data: Dataset, robot: Machine, rng: np.random.Generator)
     """
     if isinstance(robot, Mechanism):
         return data
-    missing = set(columns_needed(robot.bases)) - set(data.columns)
-    drawn = {name: 10 ** rng.uniform(-1, 4, len(data)) for name in sorted(missing)}
-    return replace(data, columns={**data.columns, **drawn})
+
+    def changed(part: Dataset) -> Dataset:
+        missing = set(columns_needed(robot.bases)) - set(part.columns)
+        drawn = {name: 10 ** rng.uniform(-1, 4, len(part)) for name in sorted(missing)}
+        return replace(part, columns={**part.columns, **drawn})
+
+    return data.each(changed)
 
 
 def with_order(data: Dataset, robot: Robot, *, rows_as_time: bool = False) -> Dataset:
@@ -43,11 +49,15 @@ def with_order(data: Dataset, robot: Robot, *, rows_as_time: bool = False) -> Da
 
     To be done before rows are taken apart; what columns say counts more.
     """
-    moved = directions(data.motors[:, : robot.joints])
-    named = {f"direction{joint}": moved[:, joint - 1] for joint in range(1, robot.joints + 1)}
-    if rows_as_time:
-        named[ROW] = np.arange(len(data), dtype=np.float64)
-    return replace(data, columns={**named, **data.columns})
+
+    def changed(part: Dataset) -> Dataset:
+        moved = directions(part.motors[:, : robot.joints])
+        named = {f"direction{joint}": moved[:, joint - 1] for joint in range(1, robot.joints + 1)}
+        if rows_as_time:
+            named[ROW] = np.arange(len(part), dtype=np.float64)
+        return replace(part, columns={**named, **part.columns})
+
+    return data.each(changed)
 
 
 def with_inputs(data: Dataset, robot: Machine) -> Dataset:

@@ -6,6 +6,7 @@ methods, and the structure of their identifiability (docs/architecture.md).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
 from theodolite.calibration.data import Dataset
+from theodolite.errors import UnreachableError
 from theodolite.model import rotations
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine, Tip
@@ -24,6 +26,8 @@ NEWTON_STEPS = 60
 #: A step that leaves more than this part of the squared error is slow, and so many are too many.
 HARDLY = 0.8
 PATIENCE = 8
+#: How often random starts are drawn for configurations that touch something.
+ROUNDS = 40
 #: No joint moves by more in one step (radians, reaches): loops would not close there.
 LONGEST_STEP = 0.5
 
@@ -184,6 +188,28 @@ def satisfy(
         slow[rows] += now > HARDLY * size
         active[rows[slow[rows] > PATIENCE]] = False
     return motors[:, : start.shape[1]], np.asarray(np.abs(error).max(axis=1) <= SOLVED)
+
+
+def touching(
+    robot: Machine,
+    goal: Callable[[int], Goal],
+    points: int,
+    rng: np.random.Generator,
+    *,
+    what: str,
+) -> FloatArray:
+    """Random configurations within limits that satisfy a goal; ``goal`` makes one for so many."""
+    found: list[FloatArray] = []
+    for _ in range(ROUNDS):
+        start = robot.random_motors(2 * points, rng)
+        motors, solved = satisfy(robot, goal(len(start)), start)
+        found.extend(motors[solved & within_limits(robot, motors)])
+        if len(found) >= points:
+            return np.array(found[:points])
+    raise UnreachableError(
+        f"robot '{robot.name}' touches {what} in only {len(found)} of {points} configurations. "
+        "Move it into the workspace"
+    )
 
 
 def _damped_step(J: FloatArray, e: FloatArray, damping: FloatArray) -> FloatArray:

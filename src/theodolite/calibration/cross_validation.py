@@ -11,6 +11,7 @@ from theodolite.arrays import FloatArray
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import CalibrationProblem, Method
 from theodolite.calibration.noise import Noise
+from theodolite.calibration.quantities import are_exact
 from theodolite.calibration.result import Errors, ErrorSummary, HeldOut
 from theodolite.errors import InfeasibleError
 from theodolite.estimation.solver import Change, Solution, solve
@@ -19,11 +20,6 @@ from theodolite.model.parameters import placing
 
 #: Held out only where the rest still has this many rows per identifiable parameter.
 ROWS_PER_PARAMETER = 2.0
-#: Errors below this, in radians and parts of the reach, are rounding, or squares of the errors of
-#: parameters that have no other effect. No sensor sees them.
-EXACT = 1e-7
-#: Of the size of a picture in pixels: what is small of it is rounding.
-PICTURE = 1e3
 #: Iterations in which the nominal robot is placed: what is left of its errors decides nothing.
 PLACING = 8
 
@@ -55,8 +51,7 @@ def summary(errors: dict[str, FloatArray]) -> Errors:
 
 def is_exact(errors: Errors, robot: Machine) -> bool:
     """Is all that is left rounding, or too small for any sensor?"""
-    units = {"position": robot.reach() or 1.0, "pixel": PICTURE}
-    return all(part.maximum < EXACT * units.get(name, 1.0) for name, part in errors.items())
+    return are_exact({name: part.maximum for name, part in errors.items()}, robot.reach())
 
 
 def nominal_values(problem: CalibrationProblem) -> FloatArray:
@@ -89,13 +84,10 @@ class Split:
 
 def split_off(data: Dataset, part: float, rng: np.random.Generator) -> Split | None:
     """Hold out a part, sets and pictures together; None where there are too few."""
-    groups = data.groups()
-    count = int(groups.max(initial=-1)) + 1
-    left_out = round(part * count)
-    if left_out < 1 or count - left_out < 1:
+    chosen, groups = data.drawn(part, rng)
+    if not groups:
         return None
-    chosen = np.isin(groups, rng.permutation(count)[:left_out])
-    return Split(data.take(np.flatnonzero(~chosen)), data.take(np.flatnonzero(chosen)), left_out)
+    return Split(data.take(np.flatnonzero(~chosen)), data.take(np.flatnonzero(chosen)), groups)
 
 
 def judge(split: Split, pose: Pose, fit: Fit, method: Method) -> HeldOut | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theodolite import edges
-from theodolite.arrays import FloatArray, IntArray
+from theodolite.arrays import BoolArray, FloatArray, IntArray, seen
 from theodolite.errors import InputError, shown
 from theodolite.model.machine import Machine
 
@@ -18,6 +18,7 @@ from theodolite.model.machine import Machine
 _SHAPES: Mapping[str, tuple[int, ...]] = {
     "rotations": (3, 3),
     "sets": (),
+    "sessions": (),
     "planes": (4,),
     "fixture": (3,),
     "pixels": (2,),
@@ -37,7 +38,7 @@ class Dataset:
 
     #: Motor variables, (n, joints), radians and metres.
     motors: FloatArray
-    #: Measured positions of the targets, (n, targets, 3).
+    #: Measured positions of the targets, (n, targets, 3); NaN where one of several was not seen.
     positions: FloatArray | None = None
     #: Names of those targets; "" is the tool's own origin.
     targets: tuple[str, ...] = ("",)
@@ -62,6 +63,8 @@ class Dataset:
     name: str = "data"
     #: What methods of your own need, (n,) each, by the names of their columns: ``length_m``.
     columns: Mapping[str, FloatArray] = field(default_factory=dict)
+    #: From where each row was seen, (n,), any labels: the sensor was moved in between.
+    sessions: IntArray | None = None
 
     def __init__(
         self,
@@ -80,9 +83,11 @@ class Dataset:
         files: Sequence[str] = (),
         name: str = "data",
         columns: Mapping[str, ArrayLike] | None = None,
+        sessions: ArrayLike | None = None,
     ) -> None:
         given = {
             **{"motors": motors, "positions": positions, "rotations": rotations, "sets": sets},
+            "sessions": sessions,
             **{"planes": planes, "fixture": fixture, "pixels": pixels, "points": points},
             **{"covariances": covariances, "lines": lines, "file": file},
         }
@@ -136,7 +141,14 @@ class Dataset:
         A touch has no reading and a reading no touch: with a fixture, blanks are meant.
         """
         blank = {"positions", "rotations", "fixture"} if self.fixture is not None else set()
-        arrays: dict[str, Any] = {"motors": self.motors}
+        # A joint that was not recorded at all may belong to another arm.
+        recorded = ~np.isnan(self.motors).all(axis=0)
+        arrays: dict[str, Any] = {"motors": self.motors[:, recorded]}
+        if self.positions is not None and self.positions.shape[1] > 1:
+            # Some of several targets may be out of sight, not all of them.
+            blank |= {"positions"}
+            there = seen(self.positions).any(axis=1)
+            arrays["positions"] = np.where(there, 0.0, np.nan)
         arrays |= {need: getattr(self, need) for need in needs if need not in blank}
         arrays |= {f"column '{name}'": values for name, values in self.columns.items()}
         for part, array in arrays.items():
@@ -202,6 +214,20 @@ class Dataset:
         own = {name: values[rows] for name, values in self.columns.items()}
         return replace(self, **chosen, columns=own)
 
+    def of_targets(self, other: Dataset) -> Dataset:
+        """The same with no other targets than those of other data, where these are among them."""
+        chosen = [number for number, name in enumerate(self.targets) if name in other.targets]
+        if self.positions is None or other.positions is None or not chosen:
+            return self
+        names = tuple(self.targets[number] for number in chosen)
+        return replace(self, positions=self.positions[:, chosen], targets=names)
+
+    def first_session(self) -> Dataset:
+        """The rows that were seen from where the sensor stood first."""
+        if self.sessions is None or not len(self):
+            return self
+        return self.take(np.flatnonzero(self.sessions == self.sessions[0]))
+
     def line(self, row: int | np.integer[Any]) -> int:
         """Where a row stands in its file, or its number."""
         return int(row) + 1 if self.lines is None else int(self.lines[row])
@@ -213,6 +239,19 @@ class Dataset:
         if self.sets is not None:
             return np.unique(self.sets, return_inverse=True)[1].ravel()
         return np.unique(self.motors, axis=0, return_inverse=True)[1].ravel()
+
+    def each(self, change: Callable[[Dataset], Dataset]) -> Dataset:
+        """The data changed; where they come from several sources, each of these."""
+        return change(self)
+
+    def drawn(self, part: float, rng: np.random.Generator) -> tuple[BoolArray, int]:
+        """Random rows to hold out, sets and pictures together, and how many groups these are."""
+        groups = self.groups()
+        count = int(groups.max(initial=-1)) + 1
+        left_out = round(part * count)
+        if left_out < 1 or count - left_out < 1:
+            return np.zeros(len(self), dtype=bool), 0
+        return np.isin(groups, rng.permutation(count)[:left_out]), left_out
 
     def groups(self) -> IntArray:
         """What must stay together when rows are held out: the sets, or each row by itself.
@@ -231,7 +270,7 @@ def _array(field: str, value: ArrayLike | None, where: str) -> Any:
     """Numbers as an array: labels and lines whole, everything else as floats."""
     if value is None:
         return None
-    whole = field in ("sets", "lines", "file")
+    whole = field in ("sets", "sessions", "lines", "file")
     try:
         array = np.asarray(value)
         if whole and (array.dtype.kind in "iu" or np.array_equal(array, array.astype(np.intp))):

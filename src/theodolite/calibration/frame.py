@@ -10,16 +10,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, seen
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.configurations import observed_poses
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.method import Method, Start
+from theodolite.calibration.method import Start
 from theodolite.calibration.noise import Noise
-from theodolite.calibration.open_loops import LoopProblem
 from theodolite.calibration.parallel import check_legs
-from theodolite.calibration.placement import placed_start
+from theodolite.calibration.sensor import SensorMethod, SensorProblem
 from theodolite.errors import InputError
 from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import slices
@@ -27,7 +25,7 @@ from theodolite.model import rotations
 from theodolite.model.machine import Machine, Tip
 
 
-class FrameProblem(GeometricProblem):
+class FrameProblem(SensorProblem):
     """Measured poses against the chain's tip."""
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
@@ -35,24 +33,24 @@ class FrameProblem(GeometricProblem):
         sigmas = np.repeat([self.noise.position, self.noise.orientation], 3)
         for rows in slices(len(self.data)):
             motion = self._motion(full, self.data.motors[rows], self._target)
-            error = self._error(motion, rows)
+            error = self._error(motion, full, rows)
             bend = rotations.left_inverse(error[:, 3:])
             jacobian = _bent(motion.twist_jacobian(self._links), bend)
+            if self._stations:
+                moved = self._moved(motion.position - error[:, :3], error[:, 3:], full, rows)
+                jacobian = np.concatenate([jacobian, moved], axis=2)
             white: FloatArray = 1.0 / sigmas
             if self.data.covariances is not None:
-                white = self._pose_whitener(bend, rows, motion)
+                white = self._pose_whitener(bend, full, rows, motion)
             elif self.noise.moves:
                 white = self._whitener(sigmas, _bent(motion.twist_basis_jacobian(), bend))
             yield self._block(error, jacobian, white, rows)
-
-    def constrained(self) -> LoopProblem | None:
-        return LoopProblem.of(self, self._links)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)
         error = np.concatenate(
             [
-                self._error(self._motion(full, self.data.motors[rows], self._target), rows)
+                self._error(self._motion(full, self.data.motors[rows], self._target), full, rows)
                 for rows in slices(len(self.data))
             ]
         )
@@ -61,10 +59,28 @@ class FrameProblem(GeometricProblem):
             "orientation": np.linalg.norm(error[:, 3:], axis=1),
         }
 
-    def _pose_whitener(self, bend: FloatArray, rows: slice, motion: Tip) -> FloatArray:
+    def _moved(
+        self, points: FloatArray, turns: FloatArray, full: FloatArray, rows: slice
+    ) -> FloatArray:
+        """Derivatives by where the sensor stood in each session, (n, 6, 6 s)."""
+        where, numbers = self._own(full), np.arange(rows.start, rows.stop)
+        return np.concatenate(
+            [
+                self._stations.derivative(where, points, numbers),
+                self._stations.turn_derivative(where, turns, numbers),
+            ],
+            axis=1,
+        )
+
+    def _pose_whitener(
+        self, bend: FloatArray, full: FloatArray, rows: slice, motion: Tip
+    ) -> FloatArray:
         """Inverse Cholesky factor of the poses' own covariances plus joint noise."""
         assert self.data.covariances is not None
-        covariance = _bent(self.data.covariances[rows], bend)
+        covariance = self.data.covariances[rows]
+        if self._stations:
+            covariance = self._stations.covariances(self._own(full), covariance, rows)
+        covariance = _bent(covariance, bend)
         covariance = _bent(covariance.transpose(0, 2, 1), bend)
         by_motor = self.robot.to_motors(_bent(motion.twist_basis_jacobian(), bend))
         by_motor = by_motor * self._motor_noise
@@ -75,11 +91,16 @@ class FrameProblem(GeometricProblem):
     def _target(self) -> int:
         return self._target_index(self.data.targets[0])
 
-    def _error(self, motion: Tip, rows: slice) -> FloatArray:
+    def _error(self, motion: Tip, full: FloatArray, rows: slice) -> FloatArray:
         if self.data.positions is None or self.data.rotations is None:
             raise InputError("the data hold no poses", where=self.data.name)
-        turn = rotations.log(motion.rotation @ self.data.rotations[rows].transpose(0, 2, 1))
-        return np.concatenate([motion.position - self.data.positions[rows, 0], turn], axis=1)
+        points, turned = self.data.positions[rows, 0], self.data.rotations[rows]
+        if self._stations:
+            where, numbers = self._own(full), np.arange(rows.start, rows.stop)
+            points = self._stations.points(where, points, numbers)
+            turned = self._stations.turned(where, turned, numbers)
+        turn = rotations.log(motion.rotation @ turned.transpose(0, 2, 1))
+        return np.concatenate([motion.position - points, turn], axis=1)
 
 
 def _bent(twists: FloatArray, bend: FloatArray) -> FloatArray:
@@ -90,7 +111,7 @@ def _bent(twists: FloatArray, bend: FloatArray) -> FloatArray:
     return bent
 
 
-class Frame(Method):
+class Frame(SensorMethod):
     """Frame measure."""
 
     name: ClassVar[str] = "frame"
@@ -104,12 +125,18 @@ class Frame(Method):
     def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:
         if start is Start.AUTO:
             check_legs(robot, data)
-        return placed_start(robot, data, self, start)
+        return super().start(robot, data, start)
 
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> FrameProblem:
-        return FrameProblem(robot, data, noise, gains=gains)
+        if data.positions is not None and not (there := seen(data.positions[:, 0])).all():
+            raise InputError(
+                f"line {data.line(np.argmin(there))}: the tool has an orientation but no position",
+                where=data.name,
+                remedy="Complete the row or leave it out",
+            )
+        return FrameProblem(robot, data, noise, gains=gains, stations=self.stations)
 
     def observe(
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any, Self
@@ -13,8 +14,11 @@ from theodolite.calibration.conditions import with_inputs
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.open_loops import LoopProblem
+from theodolite.calibration.weights import Share, balanced
 from theodolite.errors import InputError
 from theodolite.estimation.problem import Block, Problem
+from theodolite.estimation.solver import Solution
+from theodolite.estimation.statistics import Statistics
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Parameter
 
@@ -22,10 +26,12 @@ from theodolite.model.parameters import Parameter
 ROUNDING = 1e-14
 
 
-class GeometricProblem:
+class GeometricProblem(ABC):
     """A problem whose residuals come from the tip of a robot's chain."""
 
-    constraint = False
+    @property
+    def constraint(self) -> bool:
+        return False
 
     @property
     def warm_start(self) -> Problem | None:
@@ -89,9 +95,21 @@ class GeometricProblem:
         """The Jacobian itself decides, unless a method says otherwise."""
         return None
 
-    def error_rows(self) -> IntArray:
-        """The row of the data from which each of the ``errors`` comes."""
+    def error_rows(self, name: str) -> IntArray:
+        """The row of the data from which each of the ``errors`` of that name comes."""
         return np.arange(len(self.data))
+
+    def noise_seen(self, solution: Solution) -> Noise | None:
+        """Nothing about the noise, unless positions and orientations can be balanced."""
+        return balanced(self, solution)
+
+    def shares(self, solution: Solution, statistics: Statistics) -> tuple[Share, ...]:
+        """A single source needs no comparison with others."""
+        return ()
+
+    @abstractmethod
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        """Physical error of each observation, by quantity."""
 
     def _target_index(self, name: str) -> int:
         """Which of the robot's targets the data call by this name."""

@@ -11,7 +11,7 @@ configuration comes first then makes no difference.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,10 +77,13 @@ def sets_by_size(labels: IntArray) -> list[Sets]:
     return [Sets(rows) for rows in rows_by_count(labels) if rows.shape[1] > 1]
 
 
-class LinkProblem(GeometricProblem, ABC):
+class LinkProblem(GeometricProblem):
     """Differences between configurations that should reach the same place."""
 
-    constraint = True
+    @property
+    def constraint(self) -> bool:
+        return True
+
     #: Rows per difference.
     width: ClassVar[int]
 
@@ -175,7 +178,7 @@ class LinkProblem(GeometricProblem, ABC):
                 found.setdefault(quantity, []).append(error.ravel())
         return {quantity: np.concatenate(parts) for quantity, parts in found.items()}
 
-    def error_rows(self) -> IntArray:
+    def error_rows(self, name: str) -> IntArray:
         return np.concatenate([sets.rows.ravel() for sets in self._sets])
 
     @abstractmethod

@@ -17,8 +17,12 @@ from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.noise import Noise
+from theodolite.calibration.quantities import all_of
+from theodolite.calibration.weights import Share
 from theodolite.errors import InputError
 from theodolite.estimation.problem import ConstrainedProblem, Problem
+from theodolite.estimation.solver import Solution
+from theodolite.estimation.statistics import Statistics
 from theodolite.model.machine import Machine
 
 #: A nominal robot further from what its measurements should share is another one: of its reach.
@@ -29,6 +33,8 @@ class Gauge(Enum):
     """What a method can never determine about the robot, whatever the data."""
 
     NONE = "nothing"
+    LENGTHS = "its lengths"
+    PLACE = "where the robot stands"
     SIMILARITY = "where the robot stands and how large it is"
     SIMILARITY_AND_TOOL = "where the robot stands, how large it is and where its tool is"
 
@@ -68,8 +74,16 @@ class CalibrationProblem(Problem, Protocol):
 
     def calibrated(self, values: FloatArray) -> Machine: ...
 
-    def error_rows(self) -> IntArray:
-        """The row of the data from which each of the ``errors`` comes."""
+    def error_rows(self, name: str) -> IntArray:
+        """The row of the data from which each of the ``errors`` of that name comes."""
+        ...
+
+    def noise_seen(self, solution: Solution) -> Noise | None:
+        """Noise that the residuals show to be nearer the truth; None where they show none."""
+        ...
+
+    def shares(self, solution: Solution, statistics: Statistics) -> tuple[Share, ...]:
+        """What each of several sources contributes."""
         ...
 
     def extras(self, values: FloatArray) -> dict[str, Any]:
@@ -88,8 +102,12 @@ class Method(ABC):
 
     #: What it shows of the tool directly; None where that depends on more than the tool.
     shows: ClassVar[Measured | None] = None
+    #: Do its measurements say where the robot stands?
+    places: ClassVar[bool] = False
     #: Columns that only this method knows, with their units: ``("length_m",)``.
     columns: ClassVar[tuple[str, ...]] = ()
+    #: Does a sensor read something, so that simulated noise is in the readings, not in a contact?
+    reads: ClassVar[bool] = False
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -110,6 +128,10 @@ class Method(ABC):
 
         ``points`` counts measurements; for link methods, sets of ``per_set`` configurations.
         """
+
+    def with_reading_noise(self, exact: Dataset, noise: Noise, rng: np.random.Generator) -> Dataset:
+        """Readings in the method's own columns, with noise."""
+        return exact
 
     @abstractmethod
     def points_for(self, robot: Machine) -> int:
@@ -139,6 +161,10 @@ class Method(ABC):
             self.check(robot, data)
         return robot, False
 
+    def noise_for(self, robot: Machine, given: Noise | None) -> Noise:
+        """The noise that a calibration starts with, as it is given or guessed."""
+        return given or Noise.guess(robot.reach())
+
     def with_extras(self, extras: Mapping[str, Any]) -> Method:
         """The method once it knows what was identified besides the robot."""
         return self
@@ -156,5 +182,5 @@ def rms_error(method: Method, robot: Machine, data: Dataset) -> float:
         return 0.0
     problem = method.problem(robot, data, noise=Noise.guess(robot.reach()))
     errors = problem.errors(np.array([p.value for p in problem.parameters]))
-    distances = errors.get("position", np.zeros(1))
+    distances = all_of(errors, "position")
     return float(np.sqrt(np.mean(distances**2))) if len(distances) else 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,6 +55,11 @@ class Noise:
         parts += [f"slide={self.slide:g} m"] if self.slide else []
         parts += [f"pixel={self.pixel:g} px"]
         return f"Noise: {', '.join(parts)}; {'known' if self.known else 'only the ratio counts'}"
+
+    def scaled(self, factor: float) -> Noise:
+        """The same, so many times as large."""
+        names = ("position", "orientation", "joint", "slide", "pixel")
+        return replace(self, **{name: factor * getattr(self, name) for name in names})
 
     @property
     def moves(self) -> bool:

@@ -16,7 +16,7 @@ The forward method is the frame measure: there the closures give u from q, and t
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
@@ -67,7 +67,7 @@ def platform_of(robot: Machine) -> Platform:
     return Platform(robot)
 
 
-class ParallelProblem(GeometricProblem, ABC):
+class ParallelProblem(GeometricProblem):
     """Closures of a parallel robot, the platform being where it was seen."""
 
     def __init__(self, robot: Machine, data: Dataset, noise: Noise, *, gains: bool = False) -> None:

@@ -15,20 +15,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, seen
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import Method, Start, rms_error
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError
 from theodolite.estimation.solver import Change, solve
+from theodolite.model.bodies import BodyElement
 from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.machine import Machine
+from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import placing
 from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.robot import Robot, Target
 
 #: Nominal errors beyond this part of the reach mean that base or tool are elsewhere.
 ELSEWHERE = 0.05
+#: Points that fix where a machine or a sensor stands.
+ENOUGH = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +61,12 @@ def solve_placement(
 ) -> Placement:
     """Base and targets from frames (n, 3, 3), (n, 3) and measurements (n, targets, 3).
 
-    Where targets are not looked for, ``positions`` are already those of the single target.
+    What was not seen is NaN. Where targets are not looked for, ``positions`` are already those of
+    the single target.
     """
     n, targets = measured.shape[:2]
-    centre = measured.mean(axis=(0, 1))
+    there = seen(measured).T
+    centre = measured.transpose(1, 0, 2)[there].mean(axis=0)
     unknowns = 12 + (3 * targets if find_targets else 0)
     matrix = np.zeros((targets, n, 3, unknowns))
     for row in range(3):
@@ -70,15 +76,17 @@ def solve_placement(
         for target in range(targets):
             matrix[target, :, :, 12 + 3 * target : 15 + 3 * target] = -rotations
     wanted = np.broadcast_to(positions, (targets, n, 3))
-    solution = np.linalg.lstsq(matrix.reshape(-1, unknowns), wanted.reshape(-1), rcond=None)[0]
+    solution = np.linalg.lstsq(
+        matrix[there].reshape(-1, unknowns), wanted[there].reshape(-1), rcond=None
+    )[0]
     A = solution[:9].reshape(3, 3)
     U, S, Vt = np.linalg.svd(A)
     turn = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
     scale = 1.0 / float(S.mean()) if find_scale else 1.0
     points = solution[12:].reshape(-1, 3) if find_targets else np.zeros((1, 3))
     # With A a rotation, the best base translation is the one that matches the means.
-    tips = positions[:, None] + np.einsum("nij,tj->nti", rotations, points)
-    translation = centre - scale * turn.T @ tips.mean(axis=(0, 1))
+    tips = positions + np.einsum("nij,tj->tni", rotations, points)
+    translation = centre - scale * turn.T @ tips[there].mean(axis=0)
     return Placement(turn.T, translation, scale, points)
 
 
@@ -90,9 +98,11 @@ def place(robot: Machine, data: Dataset, method: Method) -> Machine:
     """
     if isinstance(robot, Robot) and data.positions is not None:
         # A single-point sensor reads nothing while its fixture touches the pointer.
-        read = np.flatnonzero(np.isfinite(data.positions).all(axis=(1, 2)))
+        read = np.flatnonzero(seen(data.positions).any(axis=1))
         if len(read):
-            robot = locate(robot, data.take(read))
+            robot = locate(robot, data.take(read).first_session())
+    elif isinstance(robot, Mechanism) and data.positions is not None:
+        robot = _stood(robot, data.first_session())
     # What places base and tool counts, whatever the user said.
     names = [parameter.name for parameter in robot.parameters if parameter.external]
     free = robot.with_priorities(dict.fromkeys(names, 2))
@@ -134,13 +144,13 @@ def locate(robot: Robot, data: Dataset) -> Robot:
     frame = arm.chains[0].motion(arm.values, arm.basis(data.motors))
     known = {target.name: target for target in robot.targets}
     unknown = any(name not in known and name for name in data.targets)
-    positions = frame.position
+    rotations, positions, measured = frame.rotation, frame.position, data.positions
     if not unknown:
-        name = data.targets[0]
-        point = np.array(known[name].position) if name else np.zeros(3)
-        positions = positions + frame.rotation @ point
-    measured = data.positions if unknown else data.positions[:, :1]
-    placement = solve_placement(frame.rotation, positions, measured, find_targets=unknown)
+        points = [known[name].position if name else (0.0, 0.0, 0.0) for name in data.targets]
+        tips = positions[:, None] + np.einsum("nij,tj->nti", rotations, np.array(points))
+        rotations = np.repeat(rotations, len(points), axis=0)
+        positions, measured = tips.reshape(-1, 3), measured.reshape(-1, 1, 3)
+    placement = solve_placement(rotations, positions, measured, find_targets=unknown)
     base = Row(Convention.POSE, Joint.FIXED, nominal=_pose(placement))
     targets = robot.targets
     if unknown:
@@ -150,6 +160,34 @@ def locate(robot: Robot, data: Dataset) -> Robot:
         )
     placed = replace(robot, frames=(base, *rows), targets=targets)
     return replace(placed, priorities=_renamed(robot, placed))
+
+
+def _stood(robot: Mechanism, data: Dataset) -> Mechanism:
+    """The machine on a stand, placed where the data see its tools."""
+    assert data.positions is not None
+    tips: list[FloatArray] = [np.empty((0, 3))]
+    points: list[FloatArray] = [np.empty((0, 3))]
+    for number, name in enumerate(data.targets):
+        there = seen(data.positions[:, number]) & robot.can_close(data.motors)
+        if name in robot.target_names and there.any():
+            target = robot.target_names.index(name)
+            tips.append(robot.motion(robot.values, data.motors[there], target).position)
+            points.append(data.positions[there, number])
+    reached, measured = np.concatenate(tips), np.concatenate(points)
+    if len(reached) < ENOUGH:
+        return robot
+    placement = solve_placement(
+        np.zeros((len(reached), 3, 3)), reached, measured[:, None], find_targets=False
+    )
+    x, y, z, roll, pitch, yaw = _pose(placement)
+    amounts = ((False, 0, x), (False, 1, y), (False, 2, z))
+    turns = ((True, 2, yaw), (True, 1, pitch), (True, 0, roll))
+    return robot.standing_on(
+        tuple(
+            BodyElement(rotation, axis, amount=amount, free=True)
+            for rotation, axis, amount in (*amounts, *turns)
+        )
+    )
 
 
 def _renamed(robot: Robot, placed: Robot) -> dict[str, int]:

@@ -10,8 +10,8 @@ origin where the plane is far from it, and otherwise a point one reach off the p
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -21,13 +21,13 @@ from theodolite.arrays import FloatArray
 from theodolite.calibration.configurations import (
     PlaneGoal,
     satisfy,
-    within_limits,
+    touching,
 )
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
 from theodolite.calibration.method import Gauge, Method
 from theodolite.calibration.noise import Noise
-from theodolite.errors import InputError, UnreachableError
+from theodolite.errors import InputError
 from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import slices
 from theodolite.model.machine import Machine, Tip
@@ -68,10 +68,12 @@ class PlaneForm:
         return np.append(normal, height) if height >= 0 else -np.append(normal, height)
 
 
-class _PlaneProblem(GeometricProblem, ABC):
+class _PlaneProblem(GeometricProblem):
     """Distances of the tip from a plane."""
 
-    constraint = True
+    @property
+    def constraint(self) -> bool:
+        return True
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         """Distances at the recorded configurations, derivatives where they would vanish.
@@ -212,22 +214,15 @@ class _Plane(Method):
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
     ) -> Dataset:
         plane = self._plane_for(robot, rng)
-        found: list[FloatArray] = []
-        for _ in range(40):
-            start = robot.random_motors(2 * points, rng)
-            planes = np.tile(plane, (len(start), 1))
-            motors, solved = satisfy(robot, PlaneGoal(planes), start)
-            found.extend(motors[solved & within_limits(robot, motors)])
-            if len(found) >= points:
-                break
-        else:
-            raise UnreachableError(
-                f"robot '{robot.name}' touches the plane with normal "
-                f"({plane[0]:.3g}, {plane[1]:.3g}, {plane[2]:.3g}) at distance "
-                f"{1e3 * plane[3]:.1f} mm in only {len(found)} of {points} configurations. "
-                "Move the plane into the workspace"
-            )
-        return Dataset(np.array(found[:points]), planes=np.tile(plane, (points, 1)))
+        motors = touching(
+            robot,
+            lambda count: PlaneGoal(np.tile(plane, (count, 1))),
+            points,
+            rng,
+            what=f"the plane with normal ({plane[0]:.3g}, {plane[1]:.3g}, {plane[2]:.3g}) at "
+            f"distance {1e3 * plane[3]:.1f} mm",
+        )
+        return Dataset(motors, planes=np.tile(plane, (points, 1)))
 
     def _plane_for(self, robot: Machine, rng: np.random.Generator) -> FloatArray:
         """The plane of the method, or one of general direction through the workspace."""
@@ -279,3 +274,8 @@ class Plane(_Plane):
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> UnknownPlaneProblem:
         return UnknownPlaneProblem(robot, data, noise, gains=gains)
+
+    def with_extras(self, extras: Mapping[str, Any]) -> PlaneKnown:
+        """Further touches are of the plane that was identified."""
+        plane = extras["plane"]
+        return PlaneKnown(np.append(plane["normal"], plane["distance_m"]))

@@ -150,7 +150,7 @@ class PointSensorProblem(GeometricProblem):
         own = self.full_values(values)[len(self.robot.parameters) :]
         return {**self._fixture.extras(own), "tool_turned_by_fixture": self._tool is not None}
 
-    def error_rows(self) -> IntArray:
+    def error_rows(self, name: str) -> IntArray:
         return np.concatenate([self._read, self._touched])
 
     def _read_error(self, motion: Tip, rows: slice) -> FloatArray:

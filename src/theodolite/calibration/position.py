@@ -10,21 +10,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from theodolite.arrays import FloatArray, IntArray
+from theodolite.arrays import BoolArray, FloatArray, IntArray, seen
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.method import Method, Start
 from theodolite.calibration.noise import Noise
-from theodolite.calibration.open_loops import LoopProblem
-from theodolite.calibration.placement import placed_start
+from theodolite.calibration.sensor import SensorMethod, SensorProblem
 from theodolite.errors import InputError
 from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import BLOCK, slices
-from theodolite.model.machine import Machine
+from theodolite.model.machine import Machine, Tip
 
 
-class PositionProblem(GeometricProblem):
+class PositionProblem(SensorProblem):
     """Measured positions against the chain's tips."""
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
@@ -32,60 +29,84 @@ class PositionProblem(GeometricProblem):
         if self.noise.moves:
             yield from self._together(full)
             return
-        for target, measured in self._targets():
-            for rows in slices(len(self.data)):
+        for target, measured, there in self._targets():
+            for rows in _pieces(there, BLOCK):
                 motion = self._motion(full, self.data.motors[rows], target)
-                yield self._block(
-                    motion.position - measured[rows],
-                    motion.position_jacobian(self._links),
-                    1.0 / self.noise.position,
-                    rows,
-                )
+                error, jacobian = self._compared(motion, measured[rows], full, rows)
+                yield self._block(error, jacobian, 1.0 / self.noise.position, rows)
 
     def _together(self, full: FloatArray) -> Iterator[Block]:
         """All targets of a configuration at once: they share the error of its joints."""
-        targets = list(self._targets())
-        sigmas = np.full(3 * len(targets), self.noise.position)
-        for rows in slices(len(self.data), max(1, BLOCK // len(targets))):
-            motors = self.data.motors[rows]
-            motions = [self._motion(full, motors, target) for target, _ in targets]
-            error = [
-                motion.position - measured[rows]
-                for motion, (_, measured) in zip(motions, targets, strict=True)
-            ]
-            jacobian = [motion.position_jacobian(self._links) for motion in motions]
-            by_basis = [motion.position_basis_jacobian() for motion in motions]
-            white = self._whitener(sigmas, np.concatenate(by_basis, axis=1))
-            yield self._block(
-                np.concatenate(error, axis=1), np.concatenate(jacobian, axis=1), white, rows
-            )
+        everything = list(self._targets())
+        visible = np.column_stack([there for _, _, there in everything])
+        # Rows in which the same targets were seen are of one shape.
+        for pattern in np.unique(visible, axis=0):
+            targets = [one for one, wanted in zip(everything, pattern, strict=True) if wanted]
+            alike = np.all(visible == pattern, axis=1)
+            sigmas = np.full(3 * len(targets), self.noise.position)
+            for rows in _pieces(alike, max(1, BLOCK // max(1, len(targets)))):
+                motors = self.data.motors[rows]
+                motions = [self._motion(full, motors, target) for target, _, _ in targets]
+                pairs = [
+                    self._compared(motion, measured[rows], full, rows)
+                    for motion, (_, measured, _) in zip(motions, targets, strict=True)
+                ]
+                by_basis = [motion.position_basis_jacobian() for motion in motions]
+                yield self._block(
+                    np.concatenate([error for error, _ in pairs], axis=1),
+                    np.concatenate([jacobian for _, jacobian in pairs], axis=1),
+                    self._whitener(sigmas, np.concatenate(by_basis, axis=1)),
+                    rows,
+                )
 
-    def constrained(self) -> LoopProblem | None:
-        return LoopProblem.of(self, self._links)
+    def _compared(
+        self, motion: Tip, measured: FloatArray, full: FloatArray, rows: slice | IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Errors (n, 3) of tips, and their derivatives (n, 3, candidates)."""
+        jacobian = motion.position_jacobian(self._links)
+        if not self._stations:
+            return motion.position - measured, jacobian
+        where, numbers = self._own(full), np.arange(len(self.data))[rows]
+        points = self._stations.points(where, measured, numbers)
+        moved = self._stations.derivative(where, points, numbers)
+        return motion.position - points, np.concatenate([jacobian, moved], axis=2)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         full = self.full_values(values)
-        distances = [
-            np.linalg.norm(
-                self._motion(full, self.data.motors[rows], target).position - measured[rows], axis=1
-            )
-            for target, measured in self._targets()
-            for rows in slices(len(self.data))
-        ]
+        distances = [np.empty(0)]
+        for target, measured, there in self._targets():
+            for rows in _pieces(there, BLOCK):
+                points = measured[rows]
+                if self._stations:
+                    numbers = np.arange(len(self.data))[rows]
+                    points = self._stations.points(self._own(full), points, numbers)
+                tips = self._motion(full, self.data.motors[rows], target).position
+                distances.append(np.linalg.norm(tips - points, axis=1))
         return {"position": np.concatenate(distances)}
 
-    def error_rows(self) -> IntArray:
-        return np.tile(np.arange(len(self.data)), len(self.data.targets))
+    def error_rows(self, name: str) -> IntArray:
+        return np.concatenate([np.flatnonzero(there) for _, _, there in self._targets()])
 
-    def _targets(self) -> Iterator[tuple[int, FloatArray]]:
-        """The robot's index and the measurements of each target in the data."""
+    def _targets(self) -> Iterator[tuple[int, FloatArray, BoolArray]]:
+        """The robot's index of each target in the data, its measurements, and where it was seen."""
         if self.data.positions is None:
             raise InputError("the data hold no positions", where=self.data.name)
         for number, name in enumerate(self.data.targets):
-            yield self._target_index(name), self.data.positions[:, number]
+            measured = self.data.positions[:, number]
+            yield self._target_index(name), measured, seen(measured)
 
 
-class Position(Method):
+def _pieces(chosen: BoolArray, size: int) -> Iterator[slice | IntArray]:
+    """Some of the rows, piece by piece; slices where all are meant, which need no copy."""
+    if chosen.all():
+        yield from slices(len(chosen), size)
+        return
+    rows = np.flatnonzero(chosen)
+    for piece in slices(len(rows), size):
+        yield rows[piece]
+
+
+class Position(SensorMethod):
     """Position measure."""
 
     name: ClassVar[str] = "position"
@@ -96,13 +117,10 @@ class Position(Method):
     def needs(self) -> tuple[str, ...]:
         return ("positions",)
 
-    def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:
-        return placed_start(robot, data, self, start)
-
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> PositionProblem:
-        return PositionProblem(robot, data, noise, gains=gains)
+        return PositionProblem(robot, data, noise, gains=gains, stations=self.stations)
 
     def observe(
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1

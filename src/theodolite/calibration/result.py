@@ -11,7 +11,9 @@ import numpy as np
 
 from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.quantities import all_of
 from theodolite.calibration.shortcomings import Shortcomings
+from theodolite.calibration.weights import Share
 from theodolite.errors import InputError
 from theodolite.estimation.descent import Iteration, Status
 from theodolite.estimation.identifiability import Identifiability
@@ -32,6 +34,10 @@ MOST_OF_THEM = 0.8
 #: An outlier of this many standard deviations is a wrong measurement; smaller ones may come from
 #: errors that the model lacks. And how many are named.
 GROSS = 10.0
+#: Sources contradict each other where one fits so many times worse with the others than alone, at
+#: this chance where they agree; below the first factor that is not worth a word.
+DISAGREES, CONTRADICTS = 1.1, 1.5
+CHANCE_OF_AGREEMENT = 1e-3
 #: A parameter this many tolerances from nominal contradicts its tolerance.
 BEYOND_TOLERANCE = 5.0
 NAMED = 8
@@ -157,7 +163,7 @@ class Result:
     #: Size of every observation's error after the fit, by quantity, SI.
     residuals: Mapping[str, FloatArray]
     #: The row of the data from which each of them comes.
-    residual_rows: IntArray
+    residual_rows: Mapping[str, IntArray]
     #: Rows that do not fit the rest.
     outliers: Outliers
     #: Where each row stands in its file.
@@ -172,6 +178,8 @@ class Result:
     cost: float
     cost_of_all: float | None
     cost_of_nominal: float
+    #: What each source contributes, where there are several.
+    shares: tuple[Share, ...] = ()
     #: How many parameters the method determines, given any data it wants; None if unknown.
     expected_rank: int | None = None
     #: What the model cannot express.
@@ -246,6 +254,7 @@ class Result:
             yield self._beyond_tolerance()
         yield self._far_above_noise()
         yield self._gross_outliers()
+        yield from self._contradictions(CONTRADICTS, np.inf)
         yield self._not_what_all_reach()
         if self.held_out is not None and not self.held_out.better and not self.already_accurate:
             yield "The calibrated robot is not better than the nominal one on held-out data."
@@ -273,6 +282,12 @@ class Result:
             )
         if len(self.outliers.rows) and not self._gross_outliers():
             found.append(self._mild_outliers())
+        found += self._contradictions(DISAGREES, CONTRADICTS)
+        found += [
+            f"'{share.name}' has no equations to spare, so its noise is assumed, not estimated."
+            for share in self.shares
+            if share.degrees_of_freedom < 1.0 and not share.noise.known
+        ]
         return found
 
     def _missing(self) -> str:
@@ -289,7 +304,7 @@ class Result:
                     "model lacks something, or the noise is larger than stated."
                 )
             return ""
-        errors = self.residuals.get("position", np.empty(0))
+        errors = all_of(self.residuals, "position")
         reach = self.nominal.reach()
         if self.robust and len(errors):
             # What a robust loss weighs down is named elsewhere.
@@ -301,6 +316,16 @@ class Result:
                 "the model lacks something, or the data are not what they should be."
             )
         return ""
+
+    def _contradictions(self, least: float, most: float) -> list[str]:
+        """Sources that fit worse together than alone, by a factor within limits."""
+        return [
+            f"'{share.name}' fits {share.worse_together:.1f} times worse with the other sources "
+            "than alone: they contradict each other, or the model lacks something that each of "
+            "them hides in its own way."
+            for share in self.shares
+            if share.chance < CHANCE_OF_AGREEMENT and least < share.worse_together <= most
+        ]
 
     def _mild_outliers(self) -> str:
         one = len(self.outliers.rows) == 1

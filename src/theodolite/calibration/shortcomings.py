@@ -15,6 +15,7 @@ import numpy as np
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.completeness import missing_errors
 from theodolite.calibration.method import CalibrationProblem
+from theodolite.calibration.quantities import quantity
 from theodolite.estimation.solver import Solution
 from theodolite.model.conventions import Convention
 from theodolite.model.conversion import convert
@@ -52,7 +53,7 @@ def shortcomings(
     robot = problem.robot
     if not isinstance(robot, Robot):
         return None
-    only_positions = set(problem.errors(solution.values)) == {"position"}
+    only_positions = {quantity(name) for name in problem.errors(solution.values)} == {"position"}
     missing = missing_errors(robot, Measured.POSITION if only_positions else Measured.POSE)
     if not missing:
         return None

@@ -99,7 +99,8 @@ def simulate(
     """
     exact = _under_conditions(robot, method.observe(robot, points, rng, per_set=per_set))
     motors = exact.motors
-    if exact.positions is None and exact.pixels is None and (noise.position or noise.orientation):
+    seen = method.reads or exact.positions is not None or exact.pixels is not None
+    if not seen and (noise.position or noise.orientation):
         motors = _moved(motors, _contact_noise(robot, exact, noise, rng))
     if exact.fixture is not None and noise.position:
         motors = _moved(motors, _touch_noise(robot, exact, noise, rng))
@@ -117,7 +118,7 @@ def simulate(
     if exact.rotations is not None:
         turn = rotations.exp(noise.orientation * rng.standard_normal((len(motors), 3)))
         noisy = replace(noisy, rotations=turn @ exact.rotations)
-    return noisy
+    return method.with_reading_noise(noisy, noise, rng)
 
 
 def _moved(motors: FloatArray, shift: FloatArray) -> FloatArray:

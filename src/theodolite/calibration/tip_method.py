@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import BoolArray, FloatArray
+from theodolite.calibration.configurations import satisfy
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
 from theodolite.calibration.method import Method
@@ -23,8 +25,11 @@ from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError
 from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import slices
-from theodolite.model.machine import Machine
+from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Group, Parameter, Unit
+
+#: Newton steps from recorded configurations to where the residual vanishes: it is small there.
+NEAREST_STEPS = 5
 
 
 class TipResidual(NamedTuple):
@@ -53,6 +58,10 @@ class TipMethod(Method):
         """What a result says of the identified unknowns, and `with_extras` is told."""
         return dict(unknowns)
 
+    #: Does the residual vanish for a robot of no size, as one that compares tips with each other
+    #: does? Its derivative is then taken where it is zero, since noise would shrink the robot.
+    vanishes: ClassVar[bool] = False
+
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> TipProblem:
@@ -68,6 +77,36 @@ class TipMethod(Method):
 
     def points_for(self, robot: Machine) -> int:
         return 4 * len(robot.parameters)
+
+
+@dataclass(frozen=True)
+class TipGoal:
+    """Tips that satisfy a method exactly."""
+
+    method: TipMethod
+    unknowns: FloatArray
+    data: Dataset
+
+    @property
+    def components(self) -> int:
+        return self.error_at(np.zeros((len(self.data), 3))).shape[1]
+
+    @property
+    def lengths(self) -> int:
+        return self.components
+
+    def error_at(self, tips: FloatArray) -> FloatArray:
+        return self.method.residual(tips, self.unknowns, self.data).error
+
+    def error(self, motion: Tip) -> FloatArray:
+        return self.error_at(motion.position)
+
+    def derivative(self, motion: Tip) -> FloatArray:
+        by_tip = self.method.residual(motion.position, self.unknowns, self.data).by_tip
+        return by_tip @ motion.position_basis_jacobian()
+
+    def take(self, rows: BoolArray) -> TipGoal:
+        return TipGoal(self.method, self.unknowns, self.data.take(np.flatnonzero(rows)))
 
 
 class TipProblem(GeometricProblem):
@@ -100,11 +139,19 @@ class TipProblem(GeometricProblem):
             for parameter, priority in zip(self.parameters, self.priorities, strict=True)
         )
 
+    @property
+    def constraint(self) -> bool:
+        return self._method.vanishes
+
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         full = self.full_values(values)
         for rows in slices(len(self.data)):
-            motion = self._motion(full, self.data.motors[rows])
-            error, by_tip, by_unknowns = self._residual(motion.position, full, rows)
+            motors, part = self.data.motors[rows], _rows(self.data, rows)
+            motion = self._motion(full, motors)
+            error, by_tip, by_unknowns = self._residual(motion.position, full, part)
+            if self.constraint:
+                motion = self._motion(full, self._satisfied(full, motors, part))
+                _, by_tip, by_unknowns = self._residual(motion.position, full, part)
             jacobian = np.concatenate(
                 [by_tip @ motion.position_jacobian(self._links), by_unknowns], axis=2
             )
@@ -117,7 +164,8 @@ class TipProblem(GeometricProblem):
         sizes = []
         for rows in slices(len(self.data)):
             tip = self._motion(full, self.data.motors[rows]).position
-            sizes.append(np.linalg.norm(self._residual(tip, full, rows).error, axis=1))
+            error = self._residual(tip, full, _rows(self.data, rows)).error
+            sizes.append(np.linalg.norm(error, axis=1))
         return {"position": np.concatenate(sizes)}
 
     def extras(self, values: FloatArray) -> dict[str, Any]:
@@ -127,9 +175,15 @@ class TipProblem(GeometricProblem):
     def _own(self, full: FloatArray) -> FloatArray:
         return full[len(full) - len(self._unknowns) :]
 
-    def _residual(self, tip: FloatArray, full: FloatArray, rows: slice) -> TipResidual:
+    def _satisfied(self, full: FloatArray, motors: FloatArray, data: Dataset) -> FloatArray:
+        """The nearest configurations in which the residual is zero."""
+        goal = TipGoal(self._method, self._own(full), data)
+        values = full[: len(self.robot.parameters)]
+        there, found = satisfy(self.robot, goal, motors, values=values, steps=NEAREST_STEPS)
+        return np.where(found[:, None], there, motors)
+
+    def _residual(self, tip: FloatArray, full: FloatArray, data: Dataset) -> TipResidual:
         own = self._own(full)
-        data = self.data.take(np.arange(rows.start, rows.stop))
         found = TipResidual(*map(np.asarray, self._method.residual(tip, own, data)))
         width = found.error.shape[1] if found.error.ndim == 2 else 1
         n = len(tip)
@@ -142,3 +196,7 @@ class TipProblem(GeometricProblem):
                     allowed=" x ".join(map(str, shape)),
                 )
         return found
+
+
+def _rows(data: Dataset, rows: slice) -> Dataset:
+    return data.take(np.arange(rows.start, rows.stop))

@@ -164,8 +164,9 @@ class _Checked:
             _show_proposal(screen, self.proposal, asked=self.doubtful)
 
     def _holds(self) -> list[str]:
-        names = ("positions", "rotations", "sets", "planes", "fixture", "pixels")
-        return [name for name in names if getattr(self.data, name) is not None]
+        names = ("positions", "rotations", "sets", "sessions", "planes", "fixture", "pixels")
+        present = [name for name in names if getattr(self.data, name) is not None]
+        return [*present, *(() if self.data is None else self.data.columns)]
 
     def _method(self) -> str | None:
         from theodolite.calibration.catalogue import method_for

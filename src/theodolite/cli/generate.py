@@ -10,8 +10,10 @@ import typer
 from theodolite.cli.options import (
     ForceOption,
     JsonOption,
+    LineOption,
     MethodOption,
     PlaneOption,
+    RadiusOption,
     RobotArgument,
     SeedOption,
     console,
@@ -74,6 +76,8 @@ def command(
     lens: LensOption = None,
     mount: MountOption = None,
     plane: PlaneOption = None,
+    line: LineOption = None,
+    radius_mm: RadiusOption = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -113,9 +117,7 @@ def command(
         pixel=noise_px,
         known=True,
     )
-    way = method_from(method, plane=plane)
-    if "pixels" in way.needs:
-        way = method_from(method, lens=lens, mount=mount)
+    way = method_from(method, plane=plane, line=line, radius_mm=radius_mm, lens=lens, mount=mount)
     with working(f"simulating {way.title}"):
         data = simulate(subject, way, points=points, rng=rng, noise=noise, per_set=per_set)
     write_measurements(data, subject, out, force=force)

@@ -14,9 +14,11 @@ from theodolite.cli.options import (
     IgnoreLimitsOption,
     IgnoreOption,
     JsonOption,
+    LineOption,
     MethodOption,
     PlaneOption,
     PrioritiesOption,
+    RadiusOption,
     RobotArgument,
     SeedOption,
     console,
@@ -63,6 +65,8 @@ def command(
     lens: LensOption = None,
     mount: MountOption = None,
     plane: PlaneOption = None,
+    line: LineOption = None,
+    radius_mm: RadiusOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     ignore_limits: IgnoreLimitsOption = False,
@@ -97,9 +101,7 @@ def command(
 
     if out is not None:
         check_writable(out, force=force)
-    way = method_from(method, plane=plane)
-    if "pixels" in way.needs:
-        way = method_from(method, lens=lens, mount=mount)
+    way = method_from(method, plane=plane, line=line, radius_mm=radius_mm, lens=lens, mount=mount)
     subject = with_priorities(_modelled(robot_named(robot), model, way, base=base), priorities)
     recorded = None
     if data:

@@ -9,15 +9,16 @@ import typer
 
 from theodolite.cli.mapping_options import MapOption, MappingOption, mapping_from
 from theodolite.cli.options import (
+    METHOD,
     ColumnsOption,
-    DataArgument,
     ForceOption,
     IgnoreLimitsOption,
     IgnoreOption,
     JsonOption,
-    MethodOption,
+    LineOption,
     PlaneOption,
     PrioritiesOption,
+    RadiusOption,
     RobotArgument,
     SeedOption,
     ToolTurnOption,
@@ -39,9 +40,11 @@ from theodolite.cli.pictures import (
     MountOption,
     lens_from,
 )
+from theodolite.cli.sources import SourcesOption, measurements
 
 if TYPE_CHECKING:
     from theodolite.calibration.data import Dataset
+    from theodolite.calibration.method import Method
     from theodolite.calibration.noise import Noise
     from theodolite.vision.pictures import Seen
 
@@ -50,8 +53,15 @@ NAME = "identify"
 
 def command(
     robot: RobotArgument,
-    data: DataArgument,
-    method: MethodOption,
+    data: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[DATA]...",
+            help="Measurements in CSV; for link methods also one file per set.",
+        ),
+    ] = None,
+    method: Annotated[str | None, METHOD] = None,
+    sources: SourcesOption = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="F", help="The calibrated robot to write.")
     ] = None,
@@ -90,6 +100,8 @@ def command(
         float, typer.Option(min=0.0, help="Known noise of prismatic joints, mm.")
     ] = 0.0,
     plane: PlaneOption = None,
+    line: LineOption = None,
+    radius_mm: RadiusOption = None,
     tool_turn: ToolTurnOption = None,
     start: Annotated[
         str,
@@ -143,19 +155,33 @@ def command(
     if out is not None:
         check_robot_path(out)
     subject = with_priorities(robot_named(robot), priorities)
-    way = method_from(method, plane=plane, tool_turn=tool_turn)
-    if "pixels" in way.needs:
-        way = method_from(method, lens=lens, mount=mount)
-    recorded = data_from(
-        data,
-        subject,
-        needs=() if images is not None else way.needs,
-        columns=columns,
-        ignore=ignore,
-        ignore_limits=ignore_limits,
-        mapping=mapping_from(map_, mapping),
-    )
+
+    def read(paths: list[Path], way: Method) -> Dataset:
+        return data_from(
+            paths,
+            subject,
+            needs=() if images is not None else way.needs,
+            columns=columns,
+            ignore=ignore,
+            ignore_limits=ignore_limits,
+            mapping=mapping_from(map_, mapping),
+            own=way.columns,
+        )
+
+    def named(name: str) -> Method:
+        return method_from(
+            name,
+            plane=plane,
+            line=line,
+            radius_mm=radius_mm,
+            tool_turn=tool_turn,
+            lens=lens,
+            mount=mount,
+            one_of_several=bool(sources),
+        )
+
     screen = console(json=json)
+    recorded, way = measurements(data or [], method, sources or [], named, read)
     if images is not None:
         pixels = "pixels" in way.needs
         with working("looking at the pictures"):
@@ -164,6 +190,7 @@ def command(
             typer.echo(f"warning: {picture.name} is left out: {picture.reason}", err=True)
         recorded = seen.data
         way = seen.camera if pixels else way
+    files = [Path(name) for name in recorded.files] if recorded.files else list(data or [])
     with working(f"identifying {subject.name}"):
         result = identify(
             subject,
@@ -179,8 +206,8 @@ def command(
             hold_out=hold_out,
             rng=generator(seed),
             provenance=provenance(
-                [*([Path(robot)] if Path(robot).is_file() else []), *data],
-                method=method,
+                [*([Path(robot)] if Path(robot).is_file() else []), *files],
+                method=method or ", ".join(sources or ()),
                 robot=robot,
                 gains=gains,
                 terms=terms,

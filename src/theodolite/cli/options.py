@@ -27,16 +27,15 @@ DataArgument = Annotated[
         metavar="DATA...", help="Measurements in CSV; for link methods also one file per set."
     ),
 ]
-MethodOption = Annotated[
-    str,
-    typer.Option(
-        "--method",
-        "-m",
-        metavar="METHOD",
-        help="frame, position, position-link, frame-link, plane-known, plane, point-sensor; for "
-        "parallel robots also implicit, inverse; camera.",
-    ),
-]
+METHOD = typer.Option(
+    "--method",
+    "-m",
+    metavar="METHOD",
+    help="frame, position, orientation, inclination, camera, point-sensor; without a sensor: "
+    "position-link, frame-link, plane, plane-known, line, sphere, distance; for parallel robots "
+    "also implicit, inverse.",
+)
+MethodOption = Annotated[str, METHOD]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random numbers.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
@@ -47,6 +46,18 @@ PlaneOption = Annotated[
         metavar="a,b,c",
         help="The plane a x + b y + c z + 1 = 0, in 1/m, or nx,ny,nz,h_mm: n . P = h.",
     ),
+]
+LineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--line",
+        metavar="x,y,z,ux,uy,uz",
+        help="The line that is touched: a point, mm, and a direction. Default: unknown.",
+    ),
+]
+RadiusOption = Annotated[
+    float | None,
+    typer.Option("--radius-mm", min=1e-9, help="Radius of the sphere, mm. Default: unknown."),
 ]
 ToolTurnOption = Annotated[
     str | None,
@@ -141,21 +152,31 @@ def method_from(
     name: str,
     *,
     plane: str | None = None,
+    line: str | None = None,
+    radius_mm: float | None = None,
+    tool_turn: str | None = None,
     lens: str | None = None,
     mount: str | None = None,
-    tool_turn: str | None = None,
+    one_of_several: bool = False,
 ) -> Method:
-    """A method with its own options, as the command line gives them."""
-    from theodolite.calibration.catalogue import method_named
+    """A method with its own options, as the command line gives them.
+
+    One of several sources takes what is its own. Pictures have a lens, whatever the method.
+    """
+    from theodolite.calibration.catalogue import method_named, options_of
     from theodolite.cli.pictures import lens_from
 
-    return method_named(
-        name,
-        plane=None if plane is None else parse_plane(plane),
-        lens=None if lens is None else lens_from(lens),
-        mount=mount,
-        tool_turn=None if tool_turn is None else parse_turn(tool_turn),
-    )
+    given = {
+        "plane": None if plane is None else parse_plane(plane),
+        "line": None if line is None else parse_line(line),
+        "radius": None if radius_mm is None else radius_mm * 1e-3,
+        "tool_turn": None if tool_turn is None else parse_turn(tool_turn),
+        "lens": None if lens is None else lens_from(lens),
+        "mount": mount,
+    }
+    own = options_of(name)
+    asked = own if one_of_several else {*given, *own} - ({"lens", "mount"} - own)
+    return method_named(name, **{option: given[option] for option in given if option in asked})
 
 
 def _numbers(text: str, largest: float) -> FloatArray:
@@ -183,6 +204,19 @@ def parse_turn(text: str) -> FloatArray:
     return rotation_matrix(*np.radians(angles))
 
 
+def parse_line(text: str) -> FloatArray:
+    """A point in metres and a direction from ``x_mm,y_mm,z_mm,ux,uy,uz``."""
+    import numpy as np
+
+    from theodolite.errors import InputError
+
+    values = _numbers(text, 1e9)
+    if len(values) != 6 or not 1e-6 < float(np.linalg.norm(values[3:])) < 1e6:
+        allowed = "x_mm,y_mm,z_mm,ux,uy,uz: a point, and a direction of any length"
+        raise InputError(f"--line: {text!r} is not a line", allowed=allowed)
+    return np.concatenate([values[:3] * 1e-3, values[3:]])
+
+
 def parse_plane(text: str) -> FloatArray:
     """Unit normal and distance from ``a,b,c`` or ``nx,ny,nz,h_mm``."""
     import numpy as np
@@ -208,6 +242,7 @@ def data_from(
     ignore: str = "",
     ignore_limits: bool = False,
     mapping: Mapping | None = None,
+    own: tuple[str, ...] = (),
 ) -> Dataset:
     """Measurements, checked for what the method needs; what is worth saying goes to stderr."""
     from theodolite.io.naming import name_list
@@ -221,6 +256,7 @@ def data_from(
         ignore=name_list(ignore),
         check_limits=not ignore_limits,
         mapping=mapping,
+        own=own,
         note=lambda sentence: typer.echo(f"note: {sentence}", err=True),
     )
 

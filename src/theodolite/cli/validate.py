@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,9 @@ from theodolite.cli.options import (
     IgnoreLimitsOption,
     IgnoreOption,
     JsonOption,
+    LineOption,
     PlaneOption,
+    RadiusOption,
     RobotArgument,
     console,
     data_from,
@@ -22,6 +24,9 @@ from theodolite.cli.options import (
     robot_named,
 )
 from theodolite.cli.pictures import LensOption, MountOption
+
+if TYPE_CHECKING:
+    from theodolite.calibration.method import Method
 
 NAME = "validate"
 
@@ -40,6 +45,8 @@ def command(
     lens: LensOption = None,
     mount: MountOption = None,
     plane: PlaneOption = None,
+    line: LineOption = None,
+    radius_mm: RadiusOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     ignore_limits: IgnoreLimitsOption = False,
@@ -54,20 +61,22 @@ def command(
     from theodolite.report.text import show_errors
 
     subject = robot_named(robot)
-    needs = () if method is None else method_from(method, plane=plane).needs
+
+    def named(name: str) -> Method:
+        return method_from(
+            name, plane=plane, line=line, radius_mm=radius_mm, lens=lens, mount=mount
+        )
+
     recorded = data_from(
         data,
         subject,
-        needs=needs,
+        needs=() if method is None else named(method).needs,
         columns=columns,
         ignore=ignore,
         ignore_limits=ignore_limits,
         mapping=mapping_from(map_, mapping),
     )
-    name = method or method_for(recorded)
-    way = method_from(name, plane=plane)
-    if "pixels" in way.needs:
-        way = method_from(name, lens=lens, mount=mount)
+    way = named(method or method_for(recorded))
     reference = None if nominal is None else robot_named(nominal)
     verdict = validate(subject, recorded, way, nominal=reference)
     compared = {subject.name: verdict.errors}

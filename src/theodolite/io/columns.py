@@ -11,7 +11,7 @@ import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.errors import InputError
-from theodolite.io.naming import in_small_letters
+from theodolite.io.naming import LABELS, in_small_letters
 from theodolite.io.number_table import Table
 from theodolite.io.units import ANGLES, LENGTHS, joint_units
 from theodolite.model import rotations
@@ -28,9 +28,10 @@ _PLANE = re.compile(r"plane_(n[xyz]|h)(?:_(\w+))?$")
 _MARK = re.compile(r"point_([xyz])(?:_(\w+))?$")
 _FIXTURE = re.compile(r"fixture_([xyz])(?:_(\w+))?$")
 _ALLOWED = (
-    "q1_deg ..., x_mm y_mm z_mm, p1_x_mm ..., qw qx qy qz, rx_deg ry_deg rz_deg, set, "
+    "q1_deg ..., x_mm y_mm z_mm, p1_x_mm ..., qw qx qy qz, rx_deg ry_deg rz_deg, set, session, "
     "plane_nx plane_ny plane_nz plane_h_mm, fixture_x_mm fixture_y_mm fixture_z_mm, "
-    "u_px v_px point_x_mm point_y_mm point_z_mm, time_s, row, direction1 ..., temperature_c"
+    "u_px v_px point_x_mm point_y_mm point_z_mm, distance_mm, gx gy gz, "
+    "time_s, row, direction1 ..., temperature_c"
 )
 #: What a row was measured under, which further error terms may use.
 _CONDITION = re.compile(rf"{'|'.join(TIMES)}|{DIRECTION.pattern}|temperature\w*_c")
@@ -84,16 +85,20 @@ class Columns:
         place[key] = values
 
     def unseen(self) -> BoolArray:
-        """Rows in which a target or its orientation was out of sight; half a point is an error."""
-        rows = np.zeros(len(self.table.values), dtype=bool)
-        for names in self._together.values():
+        """Rows without any target, or without an orientation; half a point is an error."""
+        size = len(self.table.values)
+        rows, no_target = np.zeros(size, dtype=bool), np.full(size, bool(self.point))
+        for what, names in self._together.items():
             places = [self.table.columns.index(name) for name in names]
             missing = np.isnan(self.table.values[:, places])
             half = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
             if len(half):
                 raise self.table.blank(int(half[0]), names[int(np.argmax(missing[half[0]]))])
-            rows |= missing[:, 0]
-        return rows
+            if what.startswith("point "):
+                no_target &= missing[:, 0]
+            else:
+                rows |= missing[:, 0]
+        return rows | no_target
 
     def _joint(self, column: str) -> str | None:
         return next((joint for joint in self._kinds if is_joint(column, joint)), None)
@@ -117,7 +122,7 @@ class Columns:
     def _sort(self, name: str, values: FloatArray) -> None:
         if name in QUATERNION:
             self._put(self.other, name, name, values, "orientation")
-        elif name == "set":
+        elif name in LABELS:
             self._put(self.other, name, name, values)
         elif name in self._needed or _CONDITION.fullmatch(name):
             self._condition(name, values)
@@ -187,6 +192,12 @@ class Columns:
     def motors(self) -> FloatArray:
         """The measured joints, (n, joints)."""
         missing = [name for name in self.robot.joint_names if name not in self.joint]
+        several = isinstance(self.robot, Mechanism) and len(self.robot.tools) > 1
+        if several and len(self.joint) > 0:
+            # Other arms may not have been recorded; whether they matter is found out later.
+            blank = np.full(len(self.table.values), np.nan)
+            joints = [self.joint.get(name, blank) for name in self.robot.joint_names]
+            return np.column_stack(joints)
         if missing:
             unit = "deg" if self._kinds[missing[0]] is Joint.REVOLUTE else "mm"
             raise self._error(
@@ -272,14 +283,15 @@ class Columns:
         matrices: FloatArray = Rotation.from_quat(quaternions[:, [1, 2, 3, 0]]).as_matrix()
         return matrices
 
-    def sets(self) -> IntArray | None:
-        if "set" not in self.other:
+    def labels(self, name: str) -> IntArray | None:
+        """Sets or sessions."""
+        if name not in self.other:
             return None
-        labels = self.other["set"]
+        labels = self.other[name]
         broken = np.flatnonzero((labels != np.round(labels)) | (np.abs(labels) >= LARGEST_LABEL))
         if len(broken):
             raise self._error(
-                f"line {int(self.table.lines[broken[0]])}, column 'set': {labels[broken[0]]}",
+                f"line {int(self.table.lines[broken[0]])}, column '{name}': {labels[broken[0]]}",
                 allowed="whole numbers below 9e15",
             )
         return labels.astype(np.intp)

@@ -24,7 +24,7 @@ from theodolite.model.bodies import Body, BodyElement, Closure, ClosureKind, Mec
 from theodolite.model.conventions import Joint
 from theodolite.model.mechanism import Mechanism
 
-_TOP = ["format", "name", "source", "units", "joints", "bodies", "closures", "tool"]
+_TOP = ["format", "name", "source", "units", "joints", "bodies", "closures", "tool", "tools"]
 _TOP += ["constants", "priorities", "tolerances"]
 _NAME = re.compile(r"[A-Za-z]\w*")
 #: Joints that would be taken for other columns of a measurement file.
@@ -60,8 +60,9 @@ class MechanismReader(TomlReader):
         )
         closures = tuple(
             self._closure(entry, names, number)
-            for number, entry in enumerate(self._table("closures"), 1)
+            for number, entry in enumerate(self._table("closures", needed=False), 1)
         )
+        tools = self._tools(bodies)
         turns = self._kinds([e for b in bodies for e in b.elements])
         turns |= self._kinds([c.length for c in closures if c.length is not None])
         found = [
@@ -73,7 +74,8 @@ class MechanismReader(TomlReader):
             mechanism = Mechanism(
                 self.words("name", "mechanism"),
                 bodies,
-                tool=str(self.content.get("tool", bodies[-1].name)),
+                tool=tools[0],
+                further_tools=tools[1:],
                 closures=closures,
                 active=tuple(joint for joint, passive in found if not passive),
                 passive=tuple(joint for joint, passive in found if passive),
@@ -90,8 +92,27 @@ class MechanismReader(TomlReader):
             self.priorities([parameter.name for parameter in mechanism.parameters])
         )
 
-    def _table(self, key: str) -> list[dict[str, Any]]:
+    def _tools(self, bodies: tuple[Body, ...]) -> tuple[str, ...]:
+        """The tool, or the tools: a machine may have several arms."""
+        if "tools" not in self.content:
+            return (str(self.content.get("tool", bodies[-1].name)),)
+        tools = self.content["tools"]
+        if (
+            "tool" in self.content
+            or not isinstance(tools, list)
+            or not tools
+            or len(set(map(str, tools))) < len(tools)
+        ):
+            raise self.error(
+                f"tools are {shown(tools)}",
+                allowed='tool = "hand", or tools = ["left", "right"] with names of bodies',
+            )
+        return tuple(map(str, tools))
+
+    def _table(self, key: str, *, needed: bool = True) -> list[dict[str, Any]]:
         entries = self.content.get(key)
+        if not needed and entries in (None, []):
+            return []
         if not isinstance(entries, list) or not entries:
             raise self.error(f"has no {key}", remedy=f"Add '{key} = [ ... ]', one row for each")
         if len(entries) > MOST_BODIES:
@@ -205,7 +226,7 @@ def format_mechanism(mechanism: Mechanism) -> str:
         f"name = {toml_words(mechanism.name)}",
         f"source = {toml_words(mechanism.source)}",
         'units = { length = "m", angle = "rad" }',
-        f"tool = {toml_string(mechanism.tool)}",
+        _tools_text(mechanism),
         "",
         "joints = [",
     ]
@@ -230,6 +251,12 @@ def format_mechanism(mechanism: Mechanism) -> str:
         lines += [f"{toml_key(name)} = {value}" for name, value in mechanism.priorities.items()]
     lines += format_tolerances(mechanism.tolerances)
     return "\n".join(lines) + "\n"
+
+
+def _tools_text(mechanism: Mechanism) -> str:
+    if not mechanism.further_tools:
+        return f"tool = {toml_string(mechanism.tool)}"
+    return f"tools = [{', '.join(map(toml_string, mechanism.tools))}]"
 
 
 def _joint_text(joint: MechanismJoint) -> str:

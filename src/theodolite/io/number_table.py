@@ -12,7 +12,7 @@ from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.io.cells import BLANK
 from theodolite.io.mapping import Mapping
-from theodolite.io.naming import column_name, with_unit
+from theodolite.io.naming import LABELS, column_name, with_unit
 from theodolite.io.sheets import Sheet, read_sheet
 from theodolite.io.units import LARGEST_NUMBER
 
@@ -101,7 +101,7 @@ def _own(sheet: Sheet, ignore: Sequence[str], largest: float) -> Table:
 
 def _is_no_quantity(sheet: Sheet, place: int, name: str) -> bool:
     """Is a column meant for people? It has no unit, and no numbers."""
-    if name == "set" or with_unit(name)[1]:
+    if name in LABELS or with_unit(name)[1]:
         return False
     cells = sheet.columns[place]
     return isinstance(cells, list) and not sheet.layout.has_number(cells)
@@ -110,7 +110,7 @@ def _is_no_quantity(sheet: Sheet, place: int, name: str) -> bool:
 def _numbers(sheet: Sheet, place: int, name: str, written: str, largest: float) -> FloatArray:
     """A column's numbers; names of sets and points become numbers in order of appearance."""
     cells = sheet.columns[place]
-    if name == "set" and isinstance(cells, list):
+    if name in LABELS and isinstance(cells, list):
         labels = [sheet.layout.number(cell) for cell in cells]
         if None in labels:
             order = {label: float(number) for number, label in enumerate(dict.fromkeys(cells))}

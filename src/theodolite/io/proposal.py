@@ -13,7 +13,7 @@ from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.io.hypotheses import GOOD, Reading, Trial, Tried, best, directions
 from theodolite.io.mapping import Mapping, Term
-from theodolite.io.naming import column_name, with_unit
+from theodolite.io.naming import LABELS, column_name, with_unit
 from theodolite.io.number_table import written_names
 from theodolite.io.roles import Roles, roles
 from theodolite.io.sheets import Sheet, read_sheet
@@ -30,7 +30,7 @@ CLEAR = 3.0
 #: How far the scale may be from a unit's: nominal robots are truer to size.
 SCALE = 0.05
 #: Columns that keep their names beside joints and positions.
-_KEPT = ("set", "qw", "qx", "qy", "qz")
+_KEPT = (*LABELS, "qw", "qx", "qy", "qz")
 
 
 class Certainty(Enum):

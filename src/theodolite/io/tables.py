@@ -7,6 +7,7 @@
 | ``qw qx qy qz`` | orientation as a quaternion |
 | ``rx_deg ry_deg rz_deg`` | or as a rotation vector |
 | ``set`` | which configurations reach the same place |
+| ``session`` | from where the row was seen, where the sensor was moved |
 | ``fixture_x_mm fixture_y_mm fixture_z_mm`` | target that touched the pointer; blank: none |
 | ``u_px v_px``, ``point_x_mm ...`` | where a point of a target was seen; ``set``: picture |
 | ``plane_nx plane_ny plane_nz plane_h_mm`` | the plane touched: n . P = h |
@@ -23,6 +24,7 @@ import numpy as np
 
 from theodolite.arrays import BoolArray
 from theodolite.calibration.assembly import with_passive_joints
+from theodolite.calibration.catalogue import METHOD_COLUMNS
 from theodolite.calibration.data import Dataset
 from theodolite.errors import InputError, printable
 from theodolite.io.columns import QUATERNION, Columns, is_joint
@@ -38,8 +40,8 @@ from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 
 _FIELDS = (
-    *("motors", "positions", "rotations", "sets", "planes", "fixture"),
-    *("pixels", "points", "lines"),
+    *("motors", "positions", "rotations", "sets", "sessions", "planes"),
+    *("fixture", "pixels", "points", "lines"),
 )
 #: How far a reading may be beyond its limit, as part of the range: gains and noise move it there.
 LIMIT_MARGIN = 0.02
@@ -168,7 +170,7 @@ def dataset_of(
     table: Table, robot: Machine, *, check_limits: bool, own: Sequence[str] = ()
 ) -> tuple[Dataset, list[str]]:
     """What the columns of a table mean, and what has to be said about it."""
-    table, mine = own_columns(table, own)
+    table, mine = own_columns(table, own, also=METHOD_COLUMNS)
     found = Columns(table, robot)
     notes: list[str] = []
     # Where a pointer is touched, the method knows which rows may be blank.
@@ -182,7 +184,8 @@ def dataset_of(
         positions=found.positions(),
         targets=found.targets(),
         rotations=found.rotations(),
-        sets=found.sets(),
+        sets=found.labels("set"),
+        sessions=found.labels("session"),
         planes=found.planes(),
         fixture=found.touched(),
         pixels=found.pixels(),
@@ -209,11 +212,11 @@ def dataset_of(
 def _seen(table: Table, unseen: BoolArray) -> tuple[Table, list[str]]:
     """The rows in which all that is measured was seen."""
     if unseen.all():
-        raise InputError("there is no row in which all targets were seen", where=str(table.path))
+        raise InputError("there is no row in which anything was seen", where=str(table.path))
     lines = table.lines[unseen]
     note = printable(
-        f"{table.path}: {len(lines)} of {len(unseen)} rows are left out, since not all of their "
-        f"targets were seen; the first is line {lines[0]}"
+        f"{table.path}: {len(lines)} of {len(unseen)} rows are left out, since nothing was seen "
+        f"in them; the first is line {lines[0]}"
     )
     return replace(table, values=table.values[~unseen], lines=table.lines[~unseen]), [note]
 
@@ -254,9 +257,10 @@ def named_columns(data: Dataset, robot: Machine) -> dict[str, Any]:
     """Measurements as the columns of their files, in degrees and millimetres."""
     names: list[str] = []
     columns: list[Any] = []
-    if data.sets is not None:
-        names.append("set")
-        columns.append(data.sets)
+    for name, labels in (("set", data.sets), ("session", data.sessions)):
+        if labels is not None:
+            names.append(name)
+            columns.append(labels)
     joints = list(zip(robot.joint_names, robot.joint_types, strict=True))
     if isinstance(robot, Mechanism) and data.motors.shape[1] > robot.joints:
         # The passive joints say which assembly it was.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from theodolite.calibration.quantities import quantity
 from theodolite.model.conventions import Joint
 
 #: No length, angle, gain, time or torque is larger, in any unit; its powers are still finite.
@@ -55,10 +56,15 @@ def to_si(value: float, factor: float) -> float:
 
 
 #: How each quantity is shown: unit and factor from SI.
-SHOWN = {
+_SHOWN = {
     "position": ("mm", 1e3),
     "orientation": ("mrad", 1e3),
     "joint angle": ("mrad", 1e3),
     "joint stroke": ("mm", 1e3),
     "pixel": ("px", 1.0),
 }
+
+
+def shown_in(name: str) -> tuple[str, float]:
+    """Unit and factor from SI of an error, by its name."""
+    return _SHOWN[quantity(name)]

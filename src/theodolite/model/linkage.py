@@ -39,6 +39,8 @@ class Linkage(Conveniences):
     #: Tolerances by parameter name, SI, that replace the default ones.
     tolerances: Mapping[str, float] = field(default_factory=dict)
     source: str = ""
+    #: Bodies that are tools as well, for machines with several: two arms on one torso.
+    further_tools: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         seen = {WORLD}
@@ -52,7 +54,7 @@ class Linkage(Conveniences):
                 )
             seen.add(body.name)
         for what, name in [
-            ("the tool is", self.tool),
+            *(("the tool is", name) for name in self.tools),
             *((f"closure '{c.name}' ends at", end) for c in self.closures for end in c.ends),
         ]:
             if name not in seen:
@@ -140,8 +142,37 @@ class Linkage(Conveniences):
         return frozen([joint.upper for joint in self.active])
 
     @property
+    def tools(self) -> tuple[str, ...]:
+        """Everything that can be measured, the tool first."""
+        return (self.tool, *self.further_tools)
+
+    @property
     def target_names(self) -> tuple[str, ...]:
-        return ("",)
+        """Names of the tools where there are several; a single one needs none."""
+        return self.tools if self.further_tools else ("",)
+
+    def with_first_tool(self, name: str) -> Self:
+        """The same machine with another of its tools as the first."""
+        others = tuple(tool for tool in self.tools if tool != name)
+        return replace(self, tool=name, further_tools=others)
+
+    def standing_on(self, elements: tuple[BodyElement, ...]) -> Self:
+        """The same machine on a stand that is placed in the world by some elements."""
+        name = "stand"
+        while name in {body.name for body in self.bodies}:
+            name += "_"
+        bodies = tuple(
+            replace(body, parent=name) if body.parent == WORLD else body for body in self.bodies
+        )
+
+        def moved(end: str) -> str:
+            return name if end == WORLD else end
+
+        closures = tuple(
+            replace(c, ends=(moved(c.ends[0]), moved(c.ends[1]))) for c in self.closures
+        )
+        stand = Body(name, WORLD, elements)
+        return replace(self, bodies=(stand, *bodies), closures=closures)
 
     @property
     def equations(self) -> int:
@@ -270,19 +301,22 @@ class Linkage(Conveniences):
             for body in self.bodies
             for index in range(len(body.elements))
         }
-        way = [
-            (body.name, index, element.joint is not None)
-            for body in self._path(WORLD, self.tool)[1]
-            for index, element in enumerate(body.elements)
-        ]
-        moving = [place for place, (*_, moves) in enumerate(way) if moves]
-        first, last = (moving[0], moving[-1]) if moving else (len(way), len(way))
         looped = {body.name for c in self.closures for side in self._path(*c.ends) for body in side}
-        for place, (body, index, _) in enumerate(way):
-            if place < first:
-                groups[body, index] = Group.BASE
-            elif place > last and body not in looped:
-                groups[body, index] = Group.TOOL
+        common = [{body.name for body in self._path(WORLD, tool)[1]} for tool in self.tools]
+        for tool in self.tools:
+            way = [
+                (body.name, index, element.joint is not None)
+                for body in self._path(WORLD, tool)[1]
+                for index, element in enumerate(body.elements)
+            ]
+            moving = [place for place, (*_, moves) in enumerate(way) if moves]
+            first, last = (moving[0], moving[-1]) if moving else (len(way), len(way))
+            for place, (body, index, _) in enumerate(way):
+                # Where one arm is mounted relative to another is no matter of the base.
+                if place < first and all(body in bodies for bodies in common):
+                    groups[body, index] = Group.BASE
+                elif place > last and body not in looped:
+                    groups[body, index] = Group.TOOL
         return groups
 
     @cached_property
@@ -358,8 +392,12 @@ class Linkage(Conveniences):
         return Element(element.rotation, element.axis, tuple(terms))
 
     @cached_property
+    def tool_chains(self) -> tuple[Chain, ...]:
+        return tuple(self.chain(WORLD, tool) for tool in self.tools)
+
+    @property
     def tool_chain(self) -> Chain:
-        return self.chain(WORLD, self.tool)
+        return self.tool_chains[0]
 
     @cached_property
     def _closure_chains(self) -> tuple[Chain, ...]:
@@ -382,10 +420,14 @@ class Linkage(Conveniences):
     def reach(self) -> float:
         """An upper bound of how far the tool is from where it stands, in metres."""
         lengths = [
-            abs(element.amount) + sum(abs(self.constants[name]) for name, _ in element.constants)
-            for body in self._path(WORLD, self.tool)[1]
-            for element in body.elements
-            if not element.rotation
+            sum(
+                abs(element.amount)
+                + sum(abs(self.constants[name]) for name, _ in element.constants)
+                for body in self._path(WORLD, tool)[1]
+                for element in body.elements
+                if not element.rotation
+            )
+            for tool in self.tools
         ]
         strokes = [
             max(abs(joint.lower), abs(joint.upper))
@@ -396,7 +438,7 @@ class Linkage(Conveniences):
         single = [
             abs(parameter.value) for parameter in self._listed if parameter.unit is Unit.METRE
         ]
-        return float(max(sum(lengths) + sum(strokes), max(single, default=0.0)))
+        return float(max(max(lengths) + sum(strokes), max(single, default=0.0)))
 
     def with_values(self, values: FloatArray | Mapping[str, float]) -> Self:
         """The same mechanism with other parameter values, all of them or some by name."""

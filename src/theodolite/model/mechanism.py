@@ -6,7 +6,7 @@ mechanism moves like any robot (`loop_motion.py`): every method that can see a t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,7 +22,7 @@ from theodolite.model.bodies import (
     ClosureKind,
     MechanismJoint,
 )
-from theodolite.model.chain import Motion
+from theodolite.model.chain import Chain, Motion
 from theodolite.model.conventions import Joint
 from theodolite.model.linkage import Linkage
 from theodolite.model.loop_motion import LoopMotion
@@ -188,7 +188,20 @@ class Mechanism(Linkage):
         return np.concatenate([active, passive], axis=1), gap
 
     def motion(self, values: FloatArray, motors: FloatArray, target: int = 0) -> LoopMotion:
-        """Where the tool is, all loops closed as well as they can be."""
+        """Where a tool is, all loops closed as well as they can be."""
+        return self._moved(self.tool_chains[target], values, motors)
+
+    def motion_between(
+        self, values: FloatArray, motors: FloatArray, one: str, other: str
+    ) -> LoopMotion:
+        """Where one body is, seen from another."""
+        return self._moved(self._between[one, other], values, motors)
+
+    @cached_property
+    def _between(self) -> Mapping[tuple[str, str], Chain]:
+        return {(a, b): self.chain(a, b) for a in self.tools for b in self.tools if a != b}
+
+    def _moved(self, chain: Chain, values: FloatArray, motors: FloatArray) -> LoopMotion:
         values = values[: len(self.parameters)]
         active = motors[:, : self.joints]
         if motors.shape[1] > self.joints:
@@ -200,8 +213,21 @@ class Mechanism(Linkage):
             passive, gap = self.close(values, active, guess)
             self.check_closed(gap)
         joints = np.concatenate([active, passive], axis=1)
-        tip = self.tool_chain.motion(values, self.basis(joints))
+        # Joints that were not recorded are NaN: they may move other tools.
+        tip = chain.motion(values, np.nan_to_num(self.basis(joints)))
+        self._check_recorded(chain, joints)
         return LoopMotion(tip, self.gap(values, joints), passive)
+
+    def _check_recorded(self, chain: Chain, joints: FloatArray) -> None:
+        missing = np.flatnonzero(np.isnan(joints).any(axis=0))
+        used = {term.basis for element in chain.elements for term in element.terms}
+        for joint in missing.tolist():
+            if 1 + joint in used:
+                raise InputError(
+                    f"joint '{self.joint_names[joint]}' moves what was measured, and was not "
+                    "recorded",
+                    remedy="Add its column to the data",
+                )
 
     def check_closed(self, gap: FloatArray) -> None:
         """Raise where gaps remain."""

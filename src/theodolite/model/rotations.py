@@ -62,8 +62,14 @@ def _inverse(vectors: FloatArray, half: float) -> FloatArray:
     series = 1 / 12 + angle**2 / 720
     closed = 1 / safe**2 - (1 + np.cos(safe)) / (2 * safe * np.sin(safe))
     c = np.where(small, series, closed)[:, None, None]
-    skew = np.zeros((len(vectors), 3, 3))
+    cross = skew(vectors)
+    return np.eye(3) + half * cross + c * (cross @ cross)
+
+
+def skew(vectors: FloatArray) -> FloatArray:
+    """Matrices (n, 3, 3) that multiply as the cross product with each vector does."""
+    matrices = np.zeros((len(vectors), 3, 3))
     x, y, z = vectors.T
-    skew[:, 0, 1], skew[:, 0, 2], skew[:, 1, 2] = -z, y, -x
-    skew[:, 1, 0], skew[:, 2, 0], skew[:, 2, 1] = z, -y, x
-    return np.eye(3) + half * skew + c * (skew @ skew)
+    matrices[:, 0, 1], matrices[:, 0, 2], matrices[:, 1, 2] = -z, y, -x
+    matrices[:, 1, 0], matrices[:, 2, 0], matrices[:, 2, 1] = z, -y, x
+    return matrices

@@ -8,10 +8,12 @@ from typing import Any
 from theodolite.calibration.completeness import Completeness
 from theodolite.calibration.coupling import Coupling
 from theodolite.calibration.excitation import Excitation
+from theodolite.calibration.quantities import quantity, source_of
 from theodolite.calibration.result import Errors, HeldOut, Result
+from theodolite.calibration.weights import Share
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.io.priorities import to_matrix
-from theodolite.io.units import SHOWN
+from theodolite.io.units import shown_in
 from theodolite.model.machine import Machine
 from theodolite.model.robot import Robot
 
@@ -80,9 +82,9 @@ def completeness_data(report: Completeness) -> dict[str, Any]:
 def errors_data(errors: Errors) -> dict[str, Any]:
     """Errors by quantity, with the unit in each name."""
     shown: dict[str, Any] = {}
-    for quantity, error in errors.items():
-        unit, factor = SHOWN[quantity]
-        shown[quantity] = {
+    for name, error in errors.items():
+        unit, factor = shown_in(name)
+        shown[name] = {
             f"mean_{unit}": error.mean * factor,
             f"rms_{unit}": error.rms * factor,
             f"max_{unit}": error.maximum * factor,
@@ -121,14 +123,12 @@ def result_data(result: Result) -> dict[str, Any]:
             )
         ],
         "choices": choices_data(result),
+        "sources": [_share_data(result, share) for share in result.shares],
         "shortcomings": None if result.shortcomings is None else asdict(result.shortcomings),
         "method": result.method,
         "iterations": result.iterations,
         "rows": result.rows,
-        "rms": {
-            SHOWN[quantity][0]: error.rms * SHOWN[quantity][1]
-            for quantity, error in result.after.items()
-        },
+        "rms": rms_data(result.after),
         "before": errors_data(result.before),
         "after": errors_data(result.after),
         "held_out": held_out_data(result.held_out),
@@ -169,6 +169,49 @@ def result_data(result: Result) -> dict[str, Any]:
         ],
         "found": dict(result.extras),
         "provenance": dict(result.provenance),
+    }
+
+
+def rms_data(errors: Errors) -> dict[str, float]:
+    """Root mean squares by unit, of all errors in that unit."""
+    squares: dict[str, list[float]] = {}
+    counts: dict[str, list[int]] = {}
+    for name, error in errors.items():
+        unit, factor = shown_in(name)
+        squares.setdefault(unit, []).append(error.count * (factor * error.rms) ** 2)
+        counts.setdefault(unit, []).append(error.count)
+    return {
+        unit: (sum(parts) / max(sum(counts[unit]), 1)) ** 0.5 for unit, parts in squares.items()
+    }
+
+
+def noise_shown(result: Result, share: Share) -> list[tuple[str, float]]:
+    """The noise of a source in the units that it measures in."""
+    sizes = {
+        "position": share.noise.position,
+        "joint stroke": share.noise.position,
+        "pixel": share.noise.pixel,
+    }
+    found = []
+    for name in result.after:
+        if source_of(name) == share.name:
+            unit, factor = shown_in(name)
+            found.append((unit, factor * sizes.get(quantity(name), share.noise.orientation)))
+    return found
+
+
+def _share_data(result: Result, share: Share) -> dict[str, Any]:
+    """One of several sources, for ``identify --json``."""
+    return {
+        "name": share.name,
+        "method": share.method,
+        "rows": share.rows,
+        "noise": dict(noise_shown(result, share)),
+        "noise_known": share.noise.known,
+        "degrees_of_freedom": share.degrees_of_freedom,
+        "information": dict(zip(result.order, share.information.tolist(), strict=True)),
+        "worse_together": share.worse_together,
+        "chance": share.chance,
     }
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.result import Errors, Result
 from theodolite.estimation.identifiability import Identifiability
-from theodolite.io.units import SHOWN
+from theodolite.io.units import shown_in
 from theodolite.model.machine import Machine
 from theodolite.report.text import READABLE, show_identifiability, show_result
 
@@ -113,7 +113,7 @@ def _result_html(result: Result) -> str:
 def _errors_html(title: str, before: Errors, after: Errors) -> str:
     rows = []
     for quantity in after:
-        unit, factor = SHOWN[quantity]
+        unit, factor = shown_in(quantity)
         pair = (f"{factor * errors[quantity].rms:.4g}" for errors in (before, after))
         rows.append((f"{quantity} rms ({unit})", *pair))
     return _table((title, "nominal", "calibrated"), rows)

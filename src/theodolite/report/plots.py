@@ -15,7 +15,7 @@ from theodolite.dynamics.drives import State
 from theodolite.dynamics.excitation.limits import Limits
 from theodolite.dynamics.prediction import Prediction
 from theodolite.errors import InputError, MissingExtraError
-from theodolite.io.units import SHOWN
+from theodolite.io.units import shown_in
 from theodolite.io.writing import write_bytes
 from theodolite.model.bodies import WORLD
 from theodolite.model.chain import Chain
@@ -212,7 +212,7 @@ def result_figure(result: Result) -> Any:
     figure.delaxes(first)
     grid = figure.subplots(len(result.after), 2, squeeze=False)
     for (spread, sizes), (quantity, after) in zip(grid, result.after.items(), strict=True):
-        unit, factor = SHOWN[quantity]
+        unit, factor = shown_in(quantity)
         spread.hist(factor * result.residuals[quantity], bins="auto", color="C0")
         spread.set_xlabel(f"{quantity} error after the fit ({unit})")
         spread.set_ylabel("measurements")

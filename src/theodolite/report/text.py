@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,17 +14,20 @@ from theodolite.calibration.completeness import Completeness
 from theodolite.calibration.excitation import Excitation
 from theodolite.calibration.result import Choice, Errors, Result
 from theodolite.estimation.identifiability import Identifiability
-from theodolite.io.units import SHOWN
+from theodolite.io.units import shown_in
 from theodolite.model.bodies import BodyElement
 from theodolite.model.conventions import Joint, Row
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import Unit
+from theodolite.report.data import noise_shown
 
 #: Terms of a relation that are printed before "and more".
 TERMS = 6
 #: Models that are shown of those tried; the result holds all.
 SHOWN_MODELS = 8
+#: Parameters that are named as determined by one of several sources.
+SHOWN_NAMES = 10
 #: Further terms that are shown of those identified.
 SHOWN_TERMS = 4
 #: Units a person reads: name, factor from SI, digits.
@@ -227,7 +231,7 @@ def show_errors(console: Console, title: str, columns: Mapping[str, Errors]) -> 
         table.add_column(escape(name), justify="right")
     quantities = next(iter(columns.values()))
     for quantity in quantities:
-        unit, factor = SHOWN[quantity]
+        unit, factor = shown_in(quantity)
         for label, attribute in (("mean", "mean"), ("rms", "rms"), ("max", "maximum")):
             cells = [
                 f"{getattr(errors[quantity], attribute) * factor:.4g}"
@@ -253,6 +257,56 @@ def _show_meaning(console: Console, result: Result) -> None:
         more = f" and {len(parts) - TERMS} more" if len(parts) > TERMS else ""
         terms = " ".join(parts[:TERMS])
         console.print(f"  {estimate.symbol} = {estimate.name} {terms}{more}", markup=False)
+
+
+def _found(result: Result) -> dict[str, Mapping[str, Any]]:
+    """What was identified besides the robot, by source; a single one needs no name."""
+    if not result.shares:
+        return {"": result.extras}
+    names = [share.name for share in result.shares]
+    return {name: result.extras[name] for name in names if name in result.extras}
+
+
+def _show_found(console: Console, source: str, found: Mapping[str, Any]) -> None:
+    def say(sentence: str) -> None:
+        console.print(f"{source}{sentence}", markup=False)
+
+    def triple(values: Sequence[float], factor: float = 1.0, digits: int = 4) -> str:
+        return f"({', '.join(f'{factor * value:.{digits}f}' for value in values)})"
+
+    if "plane" in found:
+        plane = found["plane"]
+        say(
+            f"plane: normal {triple(plane['normal'], digits=6)}, "
+            f"{1e3 * plane['distance_m']:.4f} mm from the origin"
+        )
+    if "sphere" in found:
+        sphere = found["sphere"]
+        say(
+            f"sphere: centre {triple(sphere['centre_m'], 1e3)} mm, "
+            f"radius {1e3 * sphere['radius_m']:.4f} mm"
+        )
+    if "line" in found:
+        one, other = (triple(point, 1e3) for point in found["line"]["points_m"])
+        say(f"line: through {one} and {other} mm")
+    for label, pose in found.get("sessions", {}).items():
+        say(
+            f"session {label}: sensor at {triple(pose['position_m'], 1e3)} mm, turned by "
+            f"{triple(pose['rotation_vector_deg'])} deg, in the frame of session "
+            f"{found['first_session']}"
+        )
+    if "fixture" in found:
+        fixture = found["fixture"]
+        say(
+            f"pointer at {triple(found['pointer_m'], 1e3)} mm, fixture at "
+            f"{triple(fixture['position_m'], 1e3)} mm in the sensor frame"
+        )
+        say(f"fixture turned by {triple(fixture['rotation_vector_deg'])} deg in the sensor frame")
+        say(
+            "the calibrated tool is turned as the fixture says"
+            if found["tool_turned_by_fixture"]
+            else "how the tool is turned stays unknown: say how it is turned in the fixture"
+        )
 
 
 def _show_terms(console: Console, result: Result) -> None:
@@ -290,6 +344,24 @@ def _show_choice(console: Console, choice: Choice) -> None:
     for tried in best:
         mark = "chosen" if tried.name == choice.chosen else ""
         table.add_row(tried.name, f"{100 * tried.error:.1f} +- {100 * tried.scatter:.1f} %", mark)
+    console.print(table)
+
+
+def _show_shares(console: Console, result: Result) -> None:
+    """What each of several sources is worth, and which parameters it determines."""
+    if not result.shares:
+        return
+    table = Table(title="Sources", title_justify="left")
+    for heading in ("source", "method", "rows", "noise", "determines most of"):
+        table.add_column(heading, justify="right" if heading == "rows" else "left")
+    for share in result.shares:
+        named = [
+            name for name, part in zip(result.order, share.information, strict=True) if part > 0.5
+        ]
+        more = f" and {len(named) - SHOWN_NAMES} more" if len(named) > SHOWN_NAMES else ""
+        most = " ".join(named[:SHOWN_NAMES]) + more
+        noise = ", ".join(f"{size:.3g} {unit}" for unit, size in noise_shown(result, share))
+        table.add_row(escape(share.name), share.method, str(share.rows), noise, escape(most) or "-")
     console.print(table)
 
 
@@ -338,23 +410,9 @@ def show_result(console: Console, result: Result) -> None:
             f"loops open by {held['largest_gap']:.0e} at most, largest multiplier "
             f"{held['largest']:.2g}"
         )
-    if "plane" in result.extras:
-        plane = result.extras["plane"]
-        normal = ", ".join(f"{value:.6f}" for value in plane["normal"])
-        console.print(
-            f"plane: normal ({normal}), {1e3 * plane['distance_m']:.4f} mm from the origin"
-        )
-    if "fixture" in result.extras:
-        pointer = ", ".join(f"{1e3 * value:.4f}" for value in result.extras["pointer_m"])
-        place = ", ".join(f"{1e3 * v:.4f}" for v in result.extras["fixture"]["position_m"])
-        console.print(f"pointer at ({pointer}) mm, fixture at ({place}) mm in the sensor frame")
-        turn = ", ".join(f"{v:.4f}" for v in result.extras["fixture"]["rotation_vector_deg"])
-        console.print(f"fixture turned by ({turn}) deg in the sensor frame")
-        console.print(
-            "the calibrated tool is turned as the fixture says"
-            if result.extras["tool_turned_by_fixture"]
-            else "how the tool is turned stays unknown: say how it is turned in the fixture"
-        )
+    for name, found in _found(result).items():
+        _show_found(console, f"{name}: " if name else "", found)
+    _show_shares(console, result)
     show_errors(console, "All measurements", {"nominal": result.before, "calibrated": result.after})
     held = result.held_out
     if held is None:

@@ -1,0 +1,247 @@
+"""Distance: known or measured distances between two configurations.
+
+    residual = |P(q_a) - P(q_b)| - d
+
+A plate with holes of known spacing, two sockets, a scale bar moved by the robot. Each set has two
+rows; the distance stands in both. Or, for a machine with several tools, the distance between two of
+them in one configuration: balls that touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.data import Dataset
+from theodolite.calibration.geometric import GeometricProblem
+from theodolite.calibration.method import Gauge, Method
+from theodolite.calibration.noise import Noise
+from theodolite.errors import InputError
+from theodolite.estimation.problem import Block
+from theodolite.estimation.slicing import BLOCK, slices
+from theodolite.model.machine import Machine, Tip
+from theodolite.model.mechanism import Mechanism
+
+COLUMN = "distance_m"
+#: Distances of one pair that differ by more than this part are two distances.
+SAME = 1e-9
+
+
+class DistanceProblem(GeometricProblem):
+    """Distances between tips against those that were measured."""
+
+    def __init__(self, robot: Machine, data: Dataset, noise: Noise, *, gains: bool = False) -> None:
+        super().__init__(robot, data, noise, gains=gains)
+        self._pairs = _pairs(data)
+        self._distances = data.columns[COLUMN][self._pairs[:, 0]]
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        full = self.full_values(values)
+        sigmas = np.array([self.noise.position])
+        for part in slices(len(self._pairs), BLOCK // 2):
+            pairs = self._pairs[part]
+            one, other, along, distance = self._spans(full, pairs)
+            J = one.position_jacobian(self._links) - other.position_jacobian(self._links)
+            jacobian = np.einsum("ni,nip->np", along, J)[:, None]
+            error = (distance - self._distances[part])[:, None]
+            by_basis = error
+            if self.noise.moves:
+                # Both ends have joint errors of their own.
+                ends = [tip.position_basis_jacobian() for tip in (one, other)]
+                by_basis = np.concatenate(
+                    [np.einsum("ni,nib->nb", along, end)[:, None] for end in ends], axis=1
+                )
+            yield self._block(error, jacobian, self._pair_whitener(sigmas, by_basis), pairs[:, 0])
+
+    def _pair_whitener(self, sigmas: FloatArray, by_basis: FloatArray) -> FloatArray:
+        if not self.noise.moves:
+            return 1.0 / sigmas
+        by_motor = self.robot.to_motors(by_basis) * self._motor_noise
+        variance = np.sum(by_motor**2, axis=(1, 2)) + sigmas[0] ** 2
+        return (1.0 / np.sqrt(variance))[:, None, None]
+
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        full = self.full_values(values)
+        found = [np.empty(0)]
+        for part in slices(len(self._pairs), BLOCK // 2):
+            distance = self._spans(full, self._pairs[part])[3]
+            found.append(np.abs(distance - self._distances[part]))
+        return {"position": np.concatenate(found)}
+
+    def error_rows(self, name: str) -> IntArray:
+        return self._pairs[:, 0]
+
+    def _spans(self, full: FloatArray, pairs: IntArray) -> tuple[Tip, Tip, FloatArray, FloatArray]:
+        """The tips of both ends, the direction from the second to the first, and the distance."""
+        one, other = (self._motion(full, self.data.motors[pairs[:, end]]) for end in range(2))
+        span = one.position - other.position
+        distance = np.linalg.norm(span, axis=1)
+        return one, other, span / np.where(distance > 0.0, distance, 1.0)[:, None], distance
+
+
+class BetweenProblem(GeometricProblem):
+    """Distances between two tools of one machine."""
+
+    def __init__(
+        self,
+        robot: Mechanism,
+        data: Dataset,
+        noise: Noise,
+        between: tuple[str, str],
+        *,
+        gains: bool = False,
+    ) -> None:
+        super().__init__(robot, data, noise, gains=gains)
+        self._mechanism, self._between = robot, between
+        self._distances = _positive(data)
+
+    def blocks(self, values: FloatArray) -> Iterator[Block]:
+        full = self.full_values(values)
+        sigmas = np.array([self.noise.position])
+        for rows in slices(len(self.data)):
+            motion, distance = self._span(full, rows)
+            along = motion.position / np.where(distance > 0.0, distance, 1.0)[:, None]
+            jacobian = np.einsum("ni,nip->np", along, motion.position_jacobian(self._links))
+            error = (distance - self._distances[rows])[:, None]
+            by_basis = error
+            if self.noise.moves:
+                by_basis = np.einsum("ni,nib->nb", along, motion.position_basis_jacobian())
+                by_basis = by_basis[:, None]
+            yield self._block(error, jacobian[:, None], self._whitener(sigmas, by_basis), rows)
+
+    def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        full = self.full_values(values)
+        found = [np.empty(0)]
+        for rows in slices(len(self.data)):
+            found.append(np.abs(self._span(full, rows)[1] - self._distances[rows]))
+        return {"position": np.concatenate(found)}
+
+    def _span(self, full: FloatArray, rows: slice) -> tuple[Tip, FloatArray]:
+        motion = self._mechanism.motion_between(full, self.data.motors[rows], *self._between)
+        return motion, np.linalg.norm(motion.position, axis=1)
+
+
+@dataclass(frozen=True)
+class Distance(Method):
+    """Distances between pairs of configurations, or between two tools of a machine."""
+
+    name: ClassVar[str] = "distance"
+    title: ClassVar[str] = "distances between configurations"
+    gauge: ClassVar[Gauge] = Gauge.PLACE
+    columns: ClassVar[tuple[str, ...]] = (COLUMN,)
+    reads: ClassVar[bool] = True
+    options: ClassVar[frozenset[str]] = frozenset({"between"})
+
+    #: Names of two tools.
+    between: tuple[str, str] | None = None
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("sets",) if self.between is None else ()
+
+    def problem(
+        self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
+    ) -> DistanceProblem | BetweenProblem:
+        if self.between is None:
+            return DistanceProblem(robot, data, noise, gains=gains)
+        return BetweenProblem(
+            *_with_tools(robot, self.between, data), noise, self.between, gains=gains
+        )
+
+    def observe(
+        self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 2
+    ) -> Dataset:
+        """Distances between random configurations, or between tools there."""
+        if self.between is not None:
+            motors = robot.random_motors(points, rng)
+            machine, _ = _with_tools(robot, self.between, Dataset(motors))
+            span = machine.motion_between(machine.values, motors, *self.between).position
+            return Dataset(motors, columns={COLUMN: np.linalg.norm(span, axis=1)})
+        motors = robot.random_motors(2 * points, rng)
+        tips = robot.motion(robot.values, motors).position
+        distances = np.linalg.norm(tips[0::2] - tips[1::2], axis=1)
+        return Dataset(
+            motors,
+            sets=np.repeat(np.arange(points), 2),
+            columns={COLUMN: np.repeat(distances, 2)},
+        )
+
+    def with_reading_noise(self, exact: Dataset, noise: Noise, rng: np.random.Generator) -> Dataset:
+        """A distance is read once for both of its ends."""
+        pair = exact.groups()
+        shift = noise.position * rng.standard_normal(int(pair.max(initial=-1)) + 1)
+        read = np.maximum(exact.columns[COLUMN] + shift[pair], 0.0)
+        return replace(exact, columns={**exact.columns, COLUMN: read})
+
+    def points_for(self, robot: Machine) -> int:
+        return 3 * len(robot.parameters)
+
+
+def _with_tools(
+    robot: Machine, between: tuple[str, str], data: Dataset
+) -> tuple[Mechanism, Dataset]:
+    """The machine, if it has these two tools."""
+    if (
+        not isinstance(robot, Mechanism)
+        or len(set(between)) != 2
+        or not set(between) <= set(robot.tools)
+    ):
+        raise InputError(
+            f"'{robot.name}' has no two tools {' and '.join(map(repr, between))}",
+            where=data.name,
+            allowed=[repr(name) for name in robot.target_names],
+            remedy="Name two tools of a machine with several",
+        )
+    return robot, data
+
+
+def _positive(data: Dataset) -> FloatArray:
+    if COLUMN not in data.columns:
+        raise InputError(f"the column {COLUMN} is missing", where=data.name)
+    distances = data.columns[COLUMN]
+    if (distances < 0.0).any():
+        row = int(np.argmax(distances < 0.0))
+        raise InputError(
+            f"line {data.line(row)}: the distance is {distances[row]:.6g} m",
+            where=data.name,
+            allowed="distances that are not negative",
+        )
+    return distances
+
+
+def _pairs(data: Dataset) -> IntArray:
+    """The two rows of each set, (pairs, 2)."""
+    if data.sets is None or COLUMN not in data.columns:
+        missing = "sets" if data.sets is None else COLUMN
+        raise InputError(
+            f"distances need {missing}",
+            where=data.name,
+            remedy="Give each pair of rows a set of its own, and the distance in both",
+        )
+    order = np.argsort(data.sets, kind="stable")
+    labels, counts = np.unique(data.sets, return_counts=True)
+    if (counts != 2).any():
+        wrong = labels[counts != 2][0]
+        row = int(np.flatnonzero(data.sets == wrong)[0])
+        raise InputError(
+            f"line {data.line(row)}: set {wrong} has {counts[counts != 2][0]} rows",
+            where=data.name,
+            allowed="two rows in each set: a distance is between two configurations",
+        )
+    pairs = order.reshape(-1, 2)
+    ends = data.columns[COLUMN][pairs]
+    unlike = np.abs(ends[:, 0] - ends[:, 1]) > SAME * np.abs(ends).max(initial=0.0)
+    bad = unlike | (ends[:, 0] < 0.0)
+    if bad.any():
+        one, other = pairs[int(np.argmax(bad))]
+        raise InputError(
+            f"lines {data.line(one)} and {data.line(other)}: the distances are "
+            f"{data.columns[COLUMN][one]:.9g} and {data.columns[COLUMN][other]:.9g} m",
+            where=data.name,
+            allowed="one distance for both rows of a set, not negative",
+        )
+    return pairs
