@@ -31,7 +31,8 @@ def test_options_are_in_groups(theodolite) -> None:
     sections = re.split(r"^(\S.*):$", out, flags=re.M)
     titles = dict(zip(sections[1::2], sections[2::2], strict=True))
     assert list(titles) == [
-        *("Arguments", "Options", "The model", "Noise", "Pictures", "Reading files", "Output")
+        *("Arguments", "Options", "The method", "The model", "Noise", "Pictures"),
+        *("Reading files", "Output"),
     ]
     assert "--terms TERMS" in titles["The model"]
     assert "--noise-mm X" in titles["Noise"]

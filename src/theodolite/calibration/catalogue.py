@@ -67,15 +67,27 @@ def options_of(name: str) -> frozenset[str]:
     return CLASSES[METHODS.index(name)].options if name in METHODS else frozenset()
 
 
+#: Methods that need joint values and nothing else.
+TOUCHES = ("position-link", "frame-link", "plane", "line", "sphere")
+
+
 def method_for(data: Dataset) -> str:
-    """The method that uses all that a recording holds."""
+    """The method that uses all that a recording holds; refused where it does not say."""
+    name = told_method(data)
+    if name is None:
+        raise InputError(
+            "only joint values were recorded, which several methods use",
+            where=data.name,
+            allowed=TOUCHES,
+            remedy="Say which method",
+        )
+    return name
+
+
+def told_method(data: Dataset) -> str | None:
+    """The method that a recording shows to be meant; None: something was touched."""
     for method in TELLING:
         columns = all(name in data.columns for name in method.columns)
         if columns and all(getattr(data, need) is not None for need in method().needs):
             return method.name
-    raise InputError(
-        "only joint values were recorded, which may be of sets or of a plane",
-        where=data.name,
-        allowed="position-link, frame-link, plane",
-        remedy="Say which method",
-    )
+    return None

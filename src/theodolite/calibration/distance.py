@@ -20,7 +20,7 @@ from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
 from theodolite.calibration.method import Gauge, Method
 from theodolite.calibration.noise import Noise
-from theodolite.errors import InputError
+from theodolite.errors import InputError, shown
 from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import BLOCK, slices
 from theodolite.model.machine import Machine, Tip
@@ -138,6 +138,11 @@ class Distance(Method):
 
     #: Names of two tools.
     between: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        given = self.between
+        if given is not None and not (isinstance(given, tuple | list) and len(given) == 2):
+            raise InputError(f"between is {shown(given)}", allowed="the names of two tools")
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -138,6 +138,7 @@ class _Checked:
 
     def show(self, screen: Console) -> None:
         """For people."""
+        from theodolite.calibration.catalogue import TOUCHES
         from theodolite.errors import printable
 
         path = printable(str(self.path))
@@ -151,7 +152,7 @@ class _Checked:
             holds = ", ".join(self._holds()) or "joints only"
             screen.print(
                 f"{path}: {len(self.data)} configurations of {printable(self.robot.name)} with "
-                f"{holds}; method {self._method()}",
+                f"{holds}; method {self._method() or ', '.join(TOUCHES)}",
                 markup=False,
             )
             parts = ", ".join(f"q{n} {100 * part:.0f} %" for n, part in enumerate(self._moved(), 1))
@@ -169,9 +170,9 @@ class _Checked:
         return [*present, *(() if self.data is None else self.data.columns)]
 
     def _method(self) -> str | None:
-        from theodolite.calibration.catalogue import method_for
+        from theodolite.calibration.catalogue import told_method
 
-        return None if self.data is None else method_for(self.data)
+        return None if self.data is None else told_method(self.data)
 
     def _moved(self) -> list[float]:
         """The part of each joint's range that is used."""

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from theodolite.cli.options import (
+    BetweenOption,
     ForceOption,
     JsonOption,
     LineOption,
@@ -78,6 +79,7 @@ def command(
     plane: PlaneOption = None,
     line: LineOption = None,
     radius_mm: RadiusOption = None,
+    between: BetweenOption = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -117,7 +119,9 @@ def command(
         pixel=noise_px,
         known=True,
     )
-    way = method_from(method, plane=plane, line=line, radius_mm=radius_mm, lens=lens, mount=mount)
+    way = method_from(
+        method, plane=plane, line=line, radius_mm=radius_mm, between=between, lens=lens, mount=mount
+    )
     with working(f"simulating {way.title}"):
         data = simulate(subject, way, points=points, rng=rng, noise=noise, per_set=per_set)
     write_measurements(data, subject, out, force=force)

@@ -9,6 +9,7 @@ import typer
 
 from theodolite.cli.mapping_options import MapOption, MappingOption, mapping_from
 from theodolite.cli.options import (
+    BetweenOption,
     ColumnsOption,
     ForceOption,
     IgnoreLimitsOption,
@@ -67,6 +68,7 @@ def command(
     plane: PlaneOption = None,
     line: LineOption = None,
     radius_mm: RadiusOption = None,
+    between: BetweenOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     ignore_limits: IgnoreLimitsOption = False,
@@ -101,7 +103,9 @@ def command(
 
     if out is not None:
         check_writable(out, force=force)
-    way = method_from(method, plane=plane, line=line, radius_mm=radius_mm, lens=lens, mount=mount)
+    way = method_from(
+        method, plane=plane, line=line, radius_mm=radius_mm, between=between, lens=lens, mount=mount
+    )
     subject = with_priorities(_modelled(robot_named(robot), model, way, base=base), priorities)
     recorded = None
     if data:

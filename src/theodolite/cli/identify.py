@@ -10,6 +10,7 @@ import typer
 from theodolite.cli.mapping_options import MapOption, MappingOption, mapping_from
 from theodolite.cli.options import (
     METHOD,
+    BetweenOption,
     ColumnsOption,
     ForceOption,
     IgnoreLimitsOption,
@@ -56,7 +57,7 @@ def command(
     data: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[DATA]...",
+            metavar="DATA",
             help="Measurements in CSV; for link methods also one file per set.",
         ),
     ] = None,
@@ -102,6 +103,7 @@ def command(
     plane: PlaneOption = None,
     line: LineOption = None,
     radius_mm: RadiusOption = None,
+    between: BetweenOption = None,
     tool_turn: ToolTurnOption = None,
     start: Annotated[
         str,
@@ -168,12 +170,14 @@ def command(
             own=way.columns,
         )
 
-    def named(name: str) -> Method:
+    def named(name: str, target: str | None = None) -> Method:
+        paired = target is not None and "," in target
         return method_from(
             name,
             plane=plane,
             line=line,
             radius_mm=radius_mm,
+            between=target if paired else between,
             tool_turn=tool_turn,
             lens=lens,
             mount=mount,

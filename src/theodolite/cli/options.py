@@ -57,7 +57,15 @@ LineOption = Annotated[
 ]
 RadiusOption = Annotated[
     float | None,
-    typer.Option("--radius-mm", min=1e-9, help="Radius of the sphere, mm. Default: unknown."),
+    typer.Option("--radius-mm", min=0.0, help="Radius of the sphere, mm. Default: unknown."),
+]
+BetweenOption = Annotated[
+    str | None,
+    typer.Option(
+        "--between",
+        metavar="A,B",
+        help="Two tools of the machine whose distance was measured (distance).",
+    ),
 ]
 ToolTurnOption = Annotated[
     str | None,
@@ -154,6 +162,7 @@ def method_from(
     plane: str | None = None,
     line: str | None = None,
     radius_mm: float | None = None,
+    between: str | None = None,
     tool_turn: str | None = None,
     lens: str | None = None,
     mount: str | None = None,
@@ -170,6 +179,7 @@ def method_from(
         "plane": None if plane is None else parse_plane(plane),
         "line": None if line is None else parse_line(line),
         "radius": None if radius_mm is None else radius_mm * 1e-3,
+        "between": None if between is None else tuple(between.split(",")),
         "tool_turn": None if tool_turn is None else parse_turn(tool_turn),
         "lens": None if lens is None else lens_from(lens),
         "mount": mount,

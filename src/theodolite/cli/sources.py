@@ -19,12 +19,13 @@ SourcesOption = Annotated[
         "--data",
         metavar="METHOD:FILE",
         help="One of several sources that are identified together, in place of DATA and --method; "
-        "may be given several times. METHOD@TARGET:FILE says which target touches.",
+        "may be given several times. METHOD@TARGET:FILE says which target touches, "
+        "distance@A,B:FILE which two tools.",
     ),
 ]
 
 
-Named = Callable[[str], "Method"]
+Named = Callable[[str, str | None], "Method"]
 Read = Callable[[list[Path], "Method"], "Dataset"]
 
 
@@ -44,10 +45,10 @@ def measurements(
         return join(_sources(sources, named, read))
     if not data or method is None:
         raise InputError(
-            f"{'--method' if data else 'DATA'} is missing",
+            f"Missing {'option --method' if data else 'argument DATA'}",
             allowed="ROBOT DATA --method METHOD, or ROBOT --data METHOD:FILE --data ...",
         )
-    way = named(method)
+    way = named(method, None)
     return read(data, way), way
 
 
@@ -64,8 +65,10 @@ def _sources(given: Sequence[str], named: Named, read: Read) -> list[Source]:
                 f"--data {text!r} is not a source", allowed="METHOD:FILE, as in plane:table.csv"
             )
         name, _, target = kind.partition("@")
-        method = named(name)
+        method = named(name, target or None)
         path = Path(file)
         files = [path] if path.exists() else [Path(part) for part in file.split(",")]
-        found.append(Source(read(files, method), method, target=target or None))
+        # Two tools are the method's affair.
+        single = target if target and "," not in target else None
+        found.append(Source(read(files, method), method, target=single))
     return found

@@ -8,6 +8,7 @@ import typer
 
 from theodolite.cli.mapping_options import MapOption, MappingOption, mapping_from
 from theodolite.cli.options import (
+    BetweenOption,
     ColumnsOption,
     DataArgument,
     IgnoreLimitsOption,
@@ -47,6 +48,7 @@ def command(
     plane: PlaneOption = None,
     line: LineOption = None,
     radius_mm: RadiusOption = None,
+    between: BetweenOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     ignore_limits: IgnoreLimitsOption = False,
@@ -64,7 +66,13 @@ def command(
 
     def named(name: str) -> Method:
         return method_from(
-            name, plane=plane, line=line, radius_mm=radius_mm, lens=lens, mount=mount
+            name,
+            plane=plane,
+            line=line,
+            radius_mm=radius_mm,
+            between=between,
+            lens=lens,
+            mount=mount,
         )
 
     recorded = data_from(
