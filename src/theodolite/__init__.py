@@ -1,7 +1,7 @@
 """Theodolite: robot calibration and identification.
 
 Names load when first used, so that ``import theodolite`` costs little more than NumPy. What is
-public stands in `theodolite/api.py`.
+public is listed in `theodolite/api.py`.
 """
 
 from __future__ import annotations

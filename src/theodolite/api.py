@@ -1,6 +1,6 @@
-"""Everything public, and data as people have them: file names, lists, frames, seeds.
+"""Everything public, and data as people have them: file names, lists, DataFrames, seeds.
 
-The functions here accept what is at hand and hand it on to the core, which knows arrays only.
+The functions here accept what is at hand and pass it on to the core, which knows only arrays.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ MethodLike: TypeAlias = Method | str
 
 
 class NamedColumns(Protocol):
-    """A table with named columns: a pandas frame, a dict of arrays."""
+    """A table with named columns: a pandas DataFrame, a dict of arrays."""
 
     def keys(self) -> Iterable[Any]: ...
 
@@ -229,12 +229,12 @@ def identify(
     progress: Progress | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Result:
-    """Identify what the data determine of a robot: what ``theodolite identify`` does.
+    """Identify what the data determine of a robot, as ``theodolite identify`` does.
 
     Instead of data and their method there may be several sources, each with its own.
 
-    ``terms``: "auto", "none", or groups such as ``["gravity", "drift"]``; with ``rows_as_time`` a
-    drift is looked for over the order of the rows.
+    ``terms``: "auto", "none", or groups such as ``["gravity", "drift"]``; with ``rows_as_time``
+    the order of the rows counts as time for a drift.
     """
     machine = _robot(robot)
     recorded, way = _recorded(machine, data, method)
@@ -243,7 +243,7 @@ def identify(
         if not isinstance(value, bool | None):
             raise InputError(f"{name} is {shown(value)}", allowed="True or False")
     if not isinstance(hold_out, int | float | np.number):
-        raise InputError(f"hold_out is {shown(hold_out)}", allowed="a number from 0 to below 1")
+        raise InputError(f"hold_out is {shown(hold_out)}", allowed="a number >= 0 and < 1")
     if provenance is None:
         options = {
             "gains": gains,
@@ -394,7 +394,7 @@ def residuals(robot: RobotLike, data: DataLike, method: MethodLike) -> dict[str,
 def validate(
     robot: RobotLike, data: DataLike, method: MethodLike, *, nominal: RobotLike | None = None
 ) -> Validation:
-    """How well a robot predicts measurements: what ``theodolite validate`` does."""
+    """How well a robot predicts measurements, as ``theodolite validate`` says."""
     machine, way = _robot(robot), _method(method)
     other = None if nominal is None else _robot(nominal)
     return _validate(machine, _data(data, machine, way), way, nominal=other)
@@ -455,7 +455,7 @@ def _check_motors(data: Dataset, robot: Machine) -> None:
             f"motors have {width} columns; '{robot.name}' has {robot.joints} joints",
             where=data.name,
             allowed=" or ".join(map(str, sizes)),
-            remedy="Give one column per joint; the data may be of another robot",
+            remedy="Give one column per joint; the data may be from another robot",
         )
 
 
@@ -467,7 +467,7 @@ def _noise(noise: Noise | None) -> None:
 def _count(value: int, name: str) -> None:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < 1:
-        raise InputError(f"{name} is {shown(value)}", allowed="a whole number from 1")
+        raise InputError(f"{name} is {shown(value)}", allowed="a whole number, 1 or more")
 
 
 def _generator(rng: Random) -> np.random.Generator | None:
@@ -475,7 +475,7 @@ def _generator(rng: Random) -> np.random.Generator | None:
         return rng
     if isinstance(rng, int | np.integer) and rng >= 0:
         return np.random.default_rng(rng)
-    raise InputError(f"rng is {shown(rng)}", allowed="a numpy generator or a seed, a number from 0")
+    raise InputError(f"rng is {shown(rng)}", allowed="a NumPy generator or a seed (0 or more)")
 
 
 def _member(kind: type[_Kind], value: object, name: str) -> _Kind:

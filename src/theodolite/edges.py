@@ -109,19 +109,19 @@ def plot_result(result: Result) -> Any:
 
 
 def frame(columns: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Any:
-    """A pandas frame from columns or from records."""
+    """A pandas DataFrame from columns or from records."""
     try:
         import pandas
     except ImportError as error:
         raise InputError(
-            "frames are made with pandas, which is not installed",
+            "a DataFrame needs pandas, which is not installed",
             remedy="Type: pip install pandas; or use to_dict()",
         ) from error
     return pandas.DataFrame(columns)
 
 
 def data_frame(data: Dataset, robot: Machine | None) -> Any:
-    """A pandas frame of measurements, one column per number; with a robot, as in its files."""
+    """A pandas DataFrame of measurements, a column per number; with a robot, as in its files."""
     from theodolite.io.tables import named_columns
     from theodolite.report.notebook import data_columns
 

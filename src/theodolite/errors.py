@@ -61,7 +61,7 @@ class TheodoliteError(Exception):
 
 
 class InputError(TheodoliteError):
-    """Wrong input: what is wrong, where it stands, what is allowed and what to do."""
+    """Wrong input: what is wrong, where it is, what is allowed and what to do."""
 
     def __init__(
         self,

@@ -219,7 +219,7 @@ def test_play_can_be_simulated(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize(
     ("terms", "message"),
     [
-        *(("gravty", "no terms 'gravty'"), (["drift"], "when each row was measured")),
+        *(("gravty", "no terms 'gravty'"), (["drift"], "the time at which each row was measured")),
         *((5, "terms are 5"), ([5], "terms are"), (None, "terms are None")),
     ],
 )

@@ -119,7 +119,7 @@ def test_the_three_losses_of_rank_have_names() -> None:
     lost = coupling(th.identifiable(renaud.h4_31(), th.Implicit()))
     assert set(lost.external) == {"tTe_rx", "tTe_ry", "tTe_z"}
     assert set(lost.coupled) == {"psi4", "d"}
-    assert "d is imitated by the external bTc_y" in lost.relations
+    assert "d has the same effect as the external bTc_y" in lost.relations
     assert any("offset of the platform's zero" in sentence for sentence in lost.sentences())
     planar = coupling(th.identifiable(th.robots.load("rrr3"), th.Implicit()))
     assert {"bTc_z", "tTe_z", "tTe_rx", "tTe_ry"} <= set(planar.external)
@@ -219,7 +219,7 @@ def test_poses_out_of_reach_are_said() -> None:
 
 
 def test_other_robots_are_refused() -> None:
-    for name, message in (("puma560", "serial robot"), ("fourbar", "no coordinates")):
+    for name, message in (("puma560", "serial robot"), ("fourbar", "not coordinates")):
         robot = th.robots.load(name)
         data = th.Frame().observe(robot, 3, np.random.default_rng(0))
         with pytest.raises(InputError, match=message):

@@ -57,4 +57,6 @@ def test_a_tolerance_that_the_data_contradict_is_a_doubt() -> None:
     assert th.identify(robot, data, th.Position()).good
     tight = robot.with_tolerances({"alpha4": np.radians(0.001)})
     result = th.identify(tight, data, th.Position())
-    assert any("more than 5 tolerances off: alpha4 (" in doubt for doubt in result.doubts())
+    assert any(
+        "more than 5 tolerances from nominal: alpha4 (" in doubt for doubt in result.doubts()
+    )

@@ -47,7 +47,7 @@ def test_a_foreign_file_is_understood_and_calibrated(theodolite, foreign: Path) 
 def test_a_good_file_needs_no_mapping(theodolite, foreign: Path) -> None:
     code, out, _ = theodolite("check", "puma560", "plain.csv")
     assert code == 0
-    assert "(rms) from the nominal robot, wherever it stands" in out
+    assert "mm rms from the nominal robot, with base and target fitted" in out
     assert "--map" not in out
     code, out, _ = theodolite("check", "plain.csv", "--robot", "puma560", "--json")
     proposal = json.loads(out)["files"][0]["proposal"]
@@ -74,7 +74,7 @@ def test_no_mapping_is_overwritten_or_made_up(theodolite, foreign: Path) -> None
     assert Path("m.toml").read_text() == "mine"
     code, out, _ = theodolite("check", foreign, "--robot", "ur10e")
     assert code == 1
-    assert "no reading of these columns fits the robot" in out
+    assert "no interpretation of these columns fits the robot" in out
     assert "proposed" not in out
     code, _, errors = theodolite("check", foreign, "--robot", "ur10e", "--save-mapping", "n.toml")
     assert code == 2

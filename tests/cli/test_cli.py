@@ -118,7 +118,10 @@ def test_all_verbs_print_for_people_too(theodolite) -> None:
         (["robots"], "everett7"),
         (["check", "puma560", "data.csv"], "60 configurations of puma560"),
         (["identifiable", "puma560", "-m", "position"], "27 of 31 parameters"),
-        (["identifiable", "puma560", "-m", "position", "--data", "data.csv"], "exciting enough"),
+        (
+            ["identifiable", "puma560", "-m", "position", "--data", "data.csv"],
+            "The recording excites the parameters sufficiently.",
+        ),
         (["identify", "puma560", "data.csv", "-m", "position"], "The identification converged."),
         (["validate", "data.csv.toml", "data.csv"], "position rms (mm)"),
         (["reproduce", "gecaro"], "24 of 24 agree"),
@@ -153,8 +156,8 @@ def test_an_unexciting_recording_exits_with_one(theodolite, tmp_path: Path) -> N
         (["identify", "puma560", "data.csv", "-m", "plane-known"], "data.csv: has no planes"),
         (["identify", "panda", "data.csv", "-m", "position"], "column q7_deg is missing"),
         (["identify", "scara", "data.csv", "-m", "position"], "robot 'scara' has 4 joints"),
-        (["identify", "rx90", "data.csv", "-m", "position"], "out of its limits"),
-        (["identify", "ur10e", "data.csv", "-m", "position"], "may be of another robot"),
+        (["identify", "rx90", "data.csv", "-m", "position"], "outside its limits"),
+        (["identify", "ur10e", "data.csv", "-m", "position"], "may be from another robot"),
         (["identify", "puma560", "few.csv", "-m", "position"], "too few rows: 4 give 12 equations"),
         (["identify", "puma560", "data.csv", "-m", "position", "--out", "data.csv"], "exists"),
         (["identify", "puma560", "data.csv", "-m", "position", "--loss", "lazy"], "--loss lazy"),
@@ -219,6 +222,6 @@ def test_a_known_base_is_no_unknown(theodolite) -> None:
     code, out, _ = theodolite("identifiable", "puma560", "-m", "frame", "--no-base", *model)
     assert not any(name in out.split("regrouped")[0] for name in ("theta0", "r0 ", "alpha1 "))
     _, out, _ = theodolite("identifiable", "puma560", "-m", "frame", "--no-base", "--model", "pose")
-    assert "= 30 of which poses show 26 where the base is known" in " ".join(out.split())
+    assert "= 30 of which poses determine 26 where the base is known" in " ".join(out.split())
     code, _, errors = theodolite("identifiable", "fourbar", "-m", "frame", "--no-base")
     assert code == 2 and "mechanism with loops" in errors

@@ -34,7 +34,10 @@ from theodolite.dynamics.recording import Recording
             ("identify", "puma560", "fit.csv", "--model", "energy", "--way", "robust"),
             "the energy model has no robust estimator; allowed: ordinary",
         ),
-        (("identify", "puma560", "fit.csv", "--columns", "a,...,b"), "do not belong together"),
+        (
+            ("identify", "puma560", "fit.csv", "--columns", "a,...,b"),
+            "is not between two names that differ only in their number",
+        ),
         (("identify", "puma560", "nowhere.csv"), "there is no such file"),
         (("validate", "puma560", "fit.csv", "fit.csv"), "is not a file of identified dynamics"),
         (("excite", "puma560", "--out", "e.csv", "--velocity", "1,2"), "one number, or 6"),
@@ -60,10 +63,10 @@ from theodolite.dynamics.recording import Recording
         (("identify", "puma560", "fit.csv", "--drive-gains", "0"), "none of them 0"),
         (("identify", "puma560", "fit.csv", "--drive-gains", "1,1,1,1,1,1"), "no currents"),
         (("identify", "puma560", "fit.csv", "--cutoff", "-1"), "above 0 and below half"),
-        (("identifiable", "puma560", "--by", "rules", "--model", "energy"), "need no samples"),
+        (("identifiable", "puma560", "--by", "rules", "--model", "energy"), "use no samples"),
         (
             ("gains", "puma560", "fit.csv", "fit.csv", "--payload", "3,0,0,5,-1,0,0,-1,0,-1"),
-            "no body has this inertia",
+            "this inertia is not physically possible",
         ),
         (("gains", "puma560", "fit.csv", "fit.csv", "--payload", "3,0,0,5"), "no currents"),
         (("gains", "puma560", "fit.csv", "fit.csv", "--payload", "heavy"), "4 or 10 numbers"),
@@ -87,7 +90,7 @@ def test_wrong_options_are_refused(theodolite, options: tuple[str, ...], message
         (lambda c: c.update({"speed": c["t_s"]}), "unknown column 'speed'"),
         (lambda c: [c.pop(f"tau{j}_Nm") for j in range(1, 7)], "neither torques nor currents"),
         (lambda c: c.update({k: v[:100] for k, v in c.items()}), "too short"),
-        (lambda c: c.update({"q1_deg": c["q1_rad"]}), "q1 is there twice"),
+        (lambda c: c.update({"q1_deg": c["q1_rad"]}), "q1 is given twice"),
         (lambda c: c.update({"qd1_m_s": c["q1_rad"]}), "joint 1 of 'puma560' has no unit 'm_s'"),
         (lambda c: c.update({"tau1_Nm": 1e200 + c["t_s"]}), "its torques reach 1.0e+200"),
     ],
@@ -139,8 +142,8 @@ def test_doubtful_recordings_are_said(theodolite, change, message: str) -> None:
         ({"torques": np.zeros((1999, 6))}, "shape (1999, 6)"),
         ({"velocities": np.zeros((2000, 5))}, "shape (2000, 5)"),
         ({"torques": np.full((2000, 6), np.nan)}, "'torques', row 1: not a finite number"),
-        ({"torques": np.zeros((2000, 6), dtype=complex)}, "not of real numbers"),
-        ({"torques": np.full((2000, 6), None)}, "is not a NumPy archive of numbers"),
+        ({"torques": np.zeros((2000, 6), dtype=complex)}, "does not hold real numbers"),
+        ({"torques": np.full((2000, 6), None)}, "is not a valid NumPy archive of numbers"),
     ],
 )
 def test_bad_archives_are_refused(theodolite, changed, message: str) -> None:
@@ -163,7 +166,7 @@ def test_archives_are_read(theodolite) -> None:
     for name in ("broken.npz", "empty.npz"):
         code, _, errors = theodolite("dynamics", "identify", "puma560", name)
         assert code == 2
-        assert "is not a NumPy archive" in errors
+        assert "is not a valid NumPy archive" in errors
 
 
 def test_parameters_belong_to_a_robot_and_its_frames(theodolite) -> None:

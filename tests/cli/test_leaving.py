@@ -48,7 +48,7 @@ def test_a_defect_is_one_line_and_a_file(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     code, _, errors = theodolite("robots")
     assert code == 3
-    assert "could not be kept" in errors
+    assert "could not be saved" in errors
 
 
 def test_too_little_memory_is_no_defect(theodolite, monkeypatch: pytest.MonkeyPatch) -> None:

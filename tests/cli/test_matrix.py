@@ -17,10 +17,10 @@ from theodolite.calibration.catalogue import METHODS
 #: Why a robot may be unable to be seen by a method.
 REASONS = (
     "is a serial robot",
-    "passive joints that are no coordinates of its platform",
+    "passive joints that are not coordinates of its platform",
     "different configurations within its joint limits",
-    "does not bring the four targets of a fixture to one pointer",
-    "does not show the camera its target",
+    "cannot bring the four targets of a fixture to one pointer",
+    "the camera sees its whole target in fewer than",
     "touches the plane",
     "touches the line",
     "touches a ball",

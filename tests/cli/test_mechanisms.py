@@ -94,7 +94,8 @@ def test_rows_on_another_branch_are_named(theodolite) -> None:
     far = tips[np.argmax(np.linalg.norm(1e3 * tips - here, axis=1))]
     rows[5][column : column + 3] = [repr(float(1e3 * value)) for value in far]
     written(rows)
-    assert "line 6: the position fits another assembly branch of 'fourbar'" in refused(theodolite)
+    sentence = "line 6: the position fits a different assembly branch of 'fourbar'"
+    assert sentence in refused(theodolite)
 
 
 def test_wrong_guesses_are_named(theodolite) -> None:
@@ -127,7 +128,7 @@ def test_half_of_the_guesses_is_none(theodolite) -> None:
 def test_what_is_only_for_serial_robots_is_said(theodolite) -> None:
     code, _, errors = theodolite("identifiable", "fivebar", "-m", "frame", "--model", "kk")
     assert code == 2
-    assert "completeness is a question about serial ones" in errors
+    assert "completeness is defined only for serial robots" in errors
     code, _, errors = theodolite("new", "fivebar", "f.toml", "--convention", "dh")
     assert code == 2
     assert not Path("f.toml").exists()

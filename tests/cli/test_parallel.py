@@ -77,7 +77,7 @@ def test_the_losses_of_rank_are_printed(theodolite) -> None:
     code, out, _ = theodolite("identifiable", "h4_31", "-m", "implicit")
     assert code == 0
     assert "non-identifiable external: tTe_z tTe_rx tTe_ry" in out
-    assert "d is imitated by the external bTc_y" in out
+    assert "d has the same effect as the external bTc_y" in out
     _, out, _ = theodolite("identifiable", "h4_31", "-m", "implicit", "--json")
     assert set(json.loads(out)["lost"]["coupled"]) == {"psi4", "d"}
 

@@ -30,7 +30,7 @@ def test_the_command_line(theodolite) -> None:
     Path("d.csv").write_text("\n".join(",".join(row) for row in rows) + "\n")
     code, _, errors = theodolite("identify", "puma560", "d.csv", "-m", "point-sensor")
     assert code == 2
-    assert "lines 52 to 71: the targets stand on one line" in " ".join(errors.split())
+    assert "lines 52 to 71: the targets lie on one line" in " ".join(errors.split())
     rows[10][6] = ""
     Path("d.csv").write_text("\n".join(",".join(row) for row in rows) + "\n")
     code, _, errors = theodolite("identify", "puma560", "d.csv", "-m", "point-sensor")
@@ -62,7 +62,8 @@ def test_the_fixture_turns_the_tool(theodolite) -> None:
             "identify", "puma560", "d.csv", "-m", "point-sensor", *options, "--out", f"{name}.toml"
         )
         assert code == 0, errors
-        assert ("the calibrated tool is turned as the fixture says" in out) == bool(options)
+        sentence = "the calibrated tool has the orientation that the fixture shows"
+        assert (sentence in out) == bool(options)
         _, out, _ = theodolite(
             "validate", f"{name}.toml", "poses.csv", "--nominal", "puma560", "--json"
         )

@@ -109,8 +109,14 @@ def test_bodies_move_with_their_frames() -> None:
 
 
 def test_bodies_that_cannot_exist_are_refused() -> None:
-    for mass, moments in ((0.0, [1, 1, 1]), (-1.0, [1, 1, 1]), (1.0, [1, 1, 3]), (1.0, [-1, 1, 1])):
-        with pytest.raises(InputError, match="body"):
+    inertia = "this inertia is not physically possible"
+    for mass, moments, words in (
+        (0.0, [1, 1, 1], "a body of 0 kg"),
+        (-1.0, [1, 1, 1], "a body of -1 kg"),
+        (1.0, [1, 1, 3], inertia),
+        (1.0, [-1, 1, 1], inertia),
+    ):
+        with pytest.raises(InputError, match=words):
             RigidBody(mass, np.zeros(3), np.diag(np.array(moments, dtype=float)))
     # A plate is a limit that is allowed, and so is a point.
     RigidBody(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))

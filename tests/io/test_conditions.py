@@ -50,7 +50,7 @@ def test_files_have_the_same_conditions(tmp_path: Path) -> None:
     one = written(tmp_path, "one.csv", "time_s", ["0", "1", "2"])
     other = written(tmp_path, "other.csv", "temperature_c", ["20", "21", "22"])
     for paths in ([one, other], [other, one]):
-        with pytest.raises(InputError, match="in one file and not in the other"):
+        with pytest.raises(InputError, match="is in only one of this file and"):
             th.read_measurements(paths, scara())
 
 

@@ -97,7 +97,7 @@ def test_a_reader_that_is_not_installed_is_named(
     with pytest.raises(InputError) as error:
         read(path)
     assert str(error.value).endswith(
-        f"are read with {package}, which is not installed. Type: pip install {package}"
+        f"needs {package}, which is not installed. Type: pip install {package}"
     )
 
 

@@ -87,10 +87,10 @@ def test_what_is_no_mapping_is_said(text: str, message: str) -> None:
     [
         ("", "format"),
         ("format = 'theodolite mapping 1'", r"has no \[columns\]"),
-        ("format = 'theodolite mapping 1'\n[columns]\nq1_deg = 3", "is not a text"),
+        ("format = 'theodolite mapping 1'\n[columns]\nq1_deg = 3", "is not a string"),
         ("format = 'theodolite mapping 1'\nskip = -1\n[columns]\nq1_deg = 'a'", "skip"),
         ("format = 'theodolite mapping 1'\nspeed = 1", "unknown key 'speed'"),
-        ("[[[", "not a whole mapping file"),
+        ("[[[", "not a valid mapping file"),
     ],
 )
 def test_bad_mapping_files_are_refused(text: str, message: str, tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_columns_without_names_among_others(tmp_path: Path) -> None:
     proposal = propose(path, robot)
     columns = [term.column for term in proposal.mapping.terms.values()]
     assert columns == ["#7", "#8", "#9", "#10", "#11", "#12", "#2", "#3", "#4"]
-    assert "names do not tell" in proposal.findings[0]
+    assert "column names say nothing" in proposal.findings[0]
     assert_maps(path, robot, proposal)
 
 

@@ -88,7 +88,7 @@ def test_a_priority_matrix_in_the_file_is_read() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("frames = [", "frames = [ {"), "not a whole robot file"),
+        (("frames = [", "frames = [ {"), "not a valid robot file"),
         (('format = "theodolite robot 1"', ""), "the format is None"),
         (("robot 1", "robot 9"), "allowed: 'theodolite robot 1'"),
         (("alpha", "alpah"), "frames, row 1: unknown key 'alpah'; allowed: convention"),

@@ -67,7 +67,7 @@ def test_units_are_those_of_the_names(tmp_path: Path) -> None:
         (("6,7,8", "6"), "line 3 has 5 cells"),
         (
             ("2,3,4,5,6,7,8", "2,3,400,5,6,7,8"),
-            "line 3, column 'q3_mm': joint 3 at 400 mm is out of",
+            "line 3, column 'q3_mm': joint 3 at 400 mm is outside its limits",
         ),
         (("1,2,3,4", "190,2,3,4"), "line 2, column 'q1_deg': joint 1 at 190 deg"),
     ],
@@ -146,5 +146,5 @@ def test_files_with_different_targets_are_not_joined(tmp_path: Path) -> None:
         "q1_deg,q2_deg,q3_mm,q4_deg,a_x_mm,a_y_mm,a_z_mm,b_x_mm,b_y_mm,b_z_mm\n"
         "1,2,3,4,5,6,7,8,9,10\n"
     )
-    with pytest.raises(InputError, match=r"than .*one\.csv: 'a', 'b' instead"):
+    with pytest.raises(InputError, match=r"from .*one\.csv: 'a', 'b' instead"):
         th.read_measurements([first, second], th.robots.scara())

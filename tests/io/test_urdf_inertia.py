@@ -96,7 +96,7 @@ def test_bodies_that_cannot_exist_are_not_written(tmp_path: Path) -> None:
     source, target = tmp_path / "two.urdf", tmp_path / "new.urdf"
     source.write_text(SMALL)
     values = read_inertias(source) | {"M1": -1.0}
-    with pytest.raises(InputError, match="link 1 could not be a body"):
+    with pytest.raises(InputError, match="the body of link 1 is not physically possible"):
         write_inertias(source, target, values)
     assert not target.exists()
 

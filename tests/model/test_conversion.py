@@ -55,5 +55,5 @@ def test_parallel_tolerance_is_about_a_degree() -> None:
 
 
 def test_a_product_is_not_a_target() -> None:
-    with pytest.raises(InputError, match="nothing is converted"):
+    with pytest.raises(InputError, match="there is no conversion to"):
         th.convert(th.robots.scara(), th.Convention.PRODUCT)

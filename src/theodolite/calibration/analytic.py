@@ -109,9 +109,9 @@ def _pass_hinge(
     for start in (0, 3):
         quarter[start + j, start + i], quarter[start + i, start + j] = -1.0, 1.0
     free = across @ _null(np.concatenate([seen @ across, seen @ quarter @ across]))
-    shift = f"a shift along the axis of joint {joint} may be made before or after it"
+    shift = f"a shift along the axis of joint {joint} acts the same before and after it"
     turn = f"a turn about the axis of joint {joint} is an offset of the joint"
-    nothing = f"behind joint {joint} nothing shows this, wherever the joint stands"
+    nothing = f"beyond joint {joint} nothing shows this, at any position of the joint"
     passing: Passing = [
         (twist, twist, why) for twist, why in zip(along.T, (shift, turn), strict=True)
     ]
@@ -123,8 +123,8 @@ def _pass_slide(i: int, j: int, joint: int, seen: FloatArray) -> tuple[Passing, 
     """A twist becomes x - d N x, N x = (axis x omega, 0)."""
     slide = np.zeros((6, 6))
     slide[j, 3 + i], slide[i, 3 + j] = 1.0, -1.0
-    shift = f"joint {joint} slides, so it carries a shift along unchanged"
-    turn = f"a turn about the way joint {joint} slides may be made before or after it"
+    shift = f"joint {joint} slides, so a shift acts the same before and after it"
+    turn = f"a turn about the sliding axis of joint {joint} acts the same before and after it"
     passing: Passing = [
         (twist, twist, shift if np.linalg.norm(twist[3:]) < ZERO else turn)
         for twist in _null(seen @ slide).T

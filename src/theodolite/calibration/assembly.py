@@ -60,7 +60,7 @@ def with_passive_joints(
     if doubtful.any():
         raise InputError(
             f"{name_lines(lines[doubtful])}: two assemblies of '{mechanism.name}' meet there, so "
-            "it cannot be said which one was measured",
+            "it is unclear which one was measured",
             where=where,
             remedy="Leave these configurations out",
         )
@@ -89,8 +89,8 @@ def _refuse_open(
     if all(possible):
         columns = " ".join(_column(mechanism, index) for index in range(len(mechanism.passive)))
         raise InputError(
-            f"{name_lines(lines)}: the loops of '{mechanism.name}' close, but not on the way from "
-            "its home assembly, so the branch is ambiguous",
+            f"{name_lines(lines)}: the loops of '{mechanism.name}' close, but not along the path "
+            "from its home assembly, so the branch is ambiguous",
             where=where,
             remedy=f"Add columns {columns} that say about where the passive joints are",
         )
@@ -160,8 +160,8 @@ def _check_positions(
     if wrong:
         wrong.sort()
         raise InputError(
-            f"{name_lines(lines[wrong])}: the position fits another assembly branch of "
-            f"'{mechanism.name}' than the one given",
+            f"{name_lines(lines[wrong])}: the position fits a different assembly branch of "
+            f"'{mechanism.name}' from the one given",
             where=where,
             remedy="Give the guesses of the passive joints there, or correct them",
         )

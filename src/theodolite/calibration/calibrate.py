@@ -123,7 +123,7 @@ def identify(
     if not len(data):
         raise InputError("there are no measurements", where=data.name)
     if not 0.0 <= hold_out < 1.0:
-        raise InputError(f"hold_out is {hold_out}", allowed="0 to less than 1")
+        raise InputError(f"hold_out is {hold_out}", allowed="a number >= 0 and < 1")
     rng = rng or np.random.default_rng(0)
     if isinstance(robot, Robot):
         data = with_order(data, robot, rows_as_time=rows_as_time)

@@ -188,7 +188,7 @@ class Camera(Method):
         self.target, self.prior = target, prior
 
     def check(self, robot: Machine, data: Dataset) -> None:
-        """Where camera and target are is not known before: nothing can be said of the robot."""
+        """Nothing to check: where camera and target are is not known beforehand."""
 
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
@@ -220,8 +220,8 @@ class Camera(Method):
             if sum(map(len, found)) >= points:
                 return self.pictures(robot, np.concatenate(found)[:points], target)
         raise UnreachableError(
-            f"robot '{robot.name}' does not show the camera its target in {points} configurations: "
-            "move the camera or the target in the robot file, or take another lens"
+            f"the camera sees its whole target in fewer than {points} configurations of robot "
+            f"'{robot.name}': move the camera or the target in the robot file, or use another lens"
         )
 
     def points_for(self, robot: Machine) -> int:

@@ -76,7 +76,7 @@ def method_for(data: Dataset) -> str:
     name = told_method(data)
     if name is None:
         raise InputError(
-            "only joint values were recorded, which several methods use",
+            "only joint values were recorded, which fits several methods",
             where=data.name,
             allowed=TOUCHES,
             remedy="Say which method",

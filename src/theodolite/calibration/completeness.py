@@ -99,7 +99,7 @@ def completeness(
 ) -> Completeness:
     """What the robot's model can express, from its structure alone.
 
-    About the tool; targets are no part of it. Without ``base``, where the robot stands is taken as
+    About the tool; targets are not part of it. Without ``base``, where the robot stands is taken as
     known.
     """
     check_machine(robot)
@@ -160,7 +160,7 @@ def explained(robot: Robot, measured: Measured, *, base: bool = True) -> list[st
             f"{'-' if other / value > 0 else '+'} {_number(abs(other / value))}{second}"
             for other, second in parts
         ).removeprefix("+ ")
-        effect = f"does what {others} does" if others else "does nothing"
+        effect = f"has the same effect as {others}" if others else "has no effect"
         sentences.append(f"{name} {effect}: {combination.reason}")
     return sentences
 

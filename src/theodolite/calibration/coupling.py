@@ -91,5 +91,5 @@ def _relations(known: Identifiability, columns: IntArray, external: BoolArray) -
         kind = "kinematic" if name in outside else "external"
         more = [base for base in parts if base not in other]
         together = f" together with {_listed(more)}" if more else ""
-        sentences.append(f"{name} is imitated by the {kind} {_listed(other)}{together}")
+        sentences.append(f"{name} has the same effect as the {kind} {_listed(other)}{together}")
     return tuple(sentences)

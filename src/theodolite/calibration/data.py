@@ -31,7 +31,7 @@ _SHAPES: Mapping[str, tuple[int, ...]] = {
 
 @dataclass(frozen=True, eq=False, init=False)
 class Dataset:
-    """Motor variables and whatever was seen there. What a method does not need may be None.
+    """Motor variables and what was measured there. What a method does not need may be None.
 
     Lists are welcome wherever arrays are. Positions of a single target may be (n, 3).
     """
@@ -138,7 +138,7 @@ class Dataset:
     def check_finite(self, needs: Sequence[str]) -> None:
         """Refuse, by row, NaN and infinity in the motors and in what a method needs.
 
-        A touch has no reading and a reading no touch: with a fixture, blanks are meant.
+        With a fixture, blanks are intended: a touch has no reading, and a reading no touch.
         """
         blank = {"positions", "rotations", "fixture"} if self.fixture is not None else set()
         # A joint that was not recorded at all may belong to another arm.
@@ -191,10 +191,10 @@ class Dataset:
         return {**plain, **names, "columns": own}
 
     def to_frame(self, robot: Machine | None = None) -> Any:
-        """A pandas frame, one column per number.
+        """A pandas DataFrame, one column per number.
 
         With a robot, its columns are those of measurement files, and every verb takes it as data.
-        Without, they are called ``motors_1``, ``positions_1_1`` ... and hold SI.
+        Without, they are called ``motors_1``, ``positions_1_1`` ... and are in SI units.
         """
         return edges.data_frame(self, robot)
 
@@ -229,7 +229,7 @@ class Dataset:
         return self.take(np.flatnonzero(self.sessions == self.sessions[0]))
 
     def line(self, row: int | np.integer[Any]) -> int:
-        """Where a row stands in its file, or its number."""
+        """The line of a row in its file, or its number."""
         return int(row) + 1 if self.lines is None else int(self.lines[row])
 
     def configurations(self) -> IntArray:

@@ -71,8 +71,8 @@ class Touches:
         )
         if spread[1] < COLLINEAR * spread[0]:
             raise InputError(
-                f"{self._rows()}: the targets stand on one line, about which the fixture could "
-                "turn unseen",
+                f"{self._rows()}: the targets lie on one line, and turning the fixture about it "
+                "would go unnoticed",
                 where=self.name,
                 remedy="Move one of them off the line",
             )

@@ -1,7 +1,8 @@
 """A method: GECARO's three functions for one way of seeing a robot, and what else it knows.
 
 A method says what columns it needs, where it starts, what it checks, and what it estimates besides
-the robot. Nobody asks for its name. A new one is a class like these and a line in the catalogue.
+the robot. No other code branches on its name. A new one is a class like these and a line in the
+catalogue.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ class Gauge(Enum):
 class Start(Enum):
     """Where a calibration starts."""
 
-    #: From the nominal robot, placed by the data first if it stands elsewhere.
+    #: From the nominal robot, its base and targets fitted first if they are elsewhere.
     AUTO = "auto"
     #: From the nominal robot as it is, whatever the data say.
     NOMINAL = "nominal"
-    #: Place base and targets first.
+    #: Fit base and targets first.
     LOCATE = "locate"
 
 
@@ -138,15 +139,15 @@ class Method(ABC):
         """How many random points show everything that can be identified."""
 
     def check(self, robot: Machine, data: Dataset) -> None:
-        """Refuse data that cannot be of this robot. Further checks are the method's own."""
+        """Refuse data that cannot be from this robot. Further checks are the method's own."""
         error = rms_error(self, robot, data)
         if error > ANOTHER_ROBOT * robot.reach() > 0.0:
             raise InputError(
-                f"the nominal '{robot.name}' is {1e3 * error:.0f} mm (rms) from what these "
-                "configurations should share",
+                f"with the nominal '{robot.name}' the residuals of these configurations are "
+                f"{1e3 * error:.0f} mm rms",
                 where=data.name,
-                remedy="Check the sets or the plane, and that the file is of this robot; or start "
-                "from nominal regardless",
+                remedy="Check the sets or the plane, and that the file is from this robot; or "
+                "start from nominal regardless",
             )
 
     def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:

@@ -107,13 +107,13 @@ class Wanted:
         check_groups(tuple(terms or ()))
         if terms and not isinstance(robot, Robot):
             raise InputError(
-                f"'{robot.name}' has loops: further terms are for serial robots",
+                f"'{robot.name}' has loops: further terms are supported only for serial robots",
                 remedy="Leave the terms out",
             )
         times = when(data)[1]
         if DRIFT in (terms or ()) and (times is None or not np.ptp(times) > 0.0):
             raise InputError(
-                "a drift needs to know when each row was measured"
+                "a drift term needs the time at which each row was measured"
                 if times is None
                 else "all rows were measured at the same time, so there is no drift to see",
                 where=data.name,

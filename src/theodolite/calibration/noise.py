@@ -38,7 +38,7 @@ class Noise:
 
     @staticmethod
     def guess(reach: float) -> Noise:
-        """Where nothing is known: alike in parts of the reach and in radians."""
+        """Where nothing is known: equal as a fraction of the reach and in radians."""
         return Noise(position=GUESS * (reach or 1.0), orientation=GUESS)
 
     def __post_init__(self) -> None:

@@ -322,7 +322,7 @@ def check_legs(robot: Machine, data: Dataset) -> None:
             f"{name_lines(lines)}: joints and pose do not belong together: legs would have to be "
             f"{100 * off[wrong[0]]:.0f} % longer or shorter, where {100 * usual:.1f} % is usual",
             where=data.name,
-            remedy="The pose is out of reach, of another assembly or of another row: leave it out",
+            remedy="The pose is out of reach, or belongs to another assembly or row: leave it out",
         )
 
 

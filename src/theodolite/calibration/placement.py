@@ -93,8 +93,8 @@ def solve_placement(
 def place(robot: Machine, data: Dataset, method: Method) -> Machine:
     """The robot with nominal links, its base, tool and targets fitted to the data.
 
-    A serial robot can be found from nothing where positions were measured; otherwise the fit starts
-    from where the robot file puts it.
+    A serial robot needs no starting placement where positions were measured; otherwise the fit
+    starts from where the robot file puts it.
     """
     if isinstance(robot, Robot) and data.positions is not None:
         # A single-point sensor reads nothing while its fixture touches the pointer.
@@ -125,15 +125,16 @@ def placed_start(
     error = rms_error(method, placed, data)
     if error > far:
         raise InputError(
-            f"wherever '{robot.name}' stands, these positions are {1e3 * error:.0f} mm off (rms)",
+            f"wherever the base of '{robot.name}' is placed, these positions are off by "
+            f"{1e3 * error:.0f} mm rms",
             where=data.name,
-            remedy="The file may be of another robot, or its joints in another order or unit",
+            remedy="The file may be from another robot, or its joints in another order or unit",
         )
     return placed, True
 
 
 def locate(robot: Robot, data: Dataset) -> Robot:
-    """The robot with its base, and targets it does not know yet, placed by the data.
+    """The robot with its base, and targets that it does not have yet, fitted to the data.
 
     The base becomes a pose row, which can be anywhere; the robot's own links stay nominal.
     """

@@ -151,8 +151,8 @@ def _refusal(mechanism: Mechanism) -> InputError | None:
     names = [joint.name for joint in mechanism.passive]
     if sorted(str(element.joint) for _, element in _coordinates(mechanism)) != sorted(names):
         return InputError(
-            f"'{mechanism.name}' has passive joints that are no coordinates of its platform",
-            remedy="Model the legs by rods and points, or use the methods frame and position",
+            f"'{mechanism.name}' has passive joints that are not coordinates of its platform",
+            remedy="Model the legs with rods and points, or use the methods frame and position",
         )
     if mechanism.equations != mechanism.joints or mechanism.joints != len(names):
         return InputError(

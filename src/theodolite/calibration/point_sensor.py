@@ -234,7 +234,7 @@ class PointSensor(Method):
     name: ClassVar[str] = "point-sensor"
     title: ClassVar[str] = "single-point sensor with an orientation fixture"
     options: ClassVar[frozenset[str]] = frozenset({"tool_turn"})
-    #: How the tool is turned in the fixture, (3, 3), where that is known.
+    #: Orientation of the tool in the fixture, (3, 3), where it is known.
     tool_turn: FloatArray | None = None
 
     @property
@@ -287,7 +287,7 @@ class PointSensor(Method):
                 rows = np.concatenate(chosen)
                 return motors[rows], targets[wanted[rows]]
         raise UnreachableError(
-            f"robot '{robot.name}' does not bring the four targets of a fixture to one pointer "
-            f"{repeats} times each: it cannot turn its hand enough, or fewer touches per "
-            "target are needed"
+            f"robot '{robot.name}' cannot bring the four targets of a fixture to one pointer "
+            f"{repeats} times each: its hand cannot turn enough, or too many touches per target "
+            "were asked for"
         )

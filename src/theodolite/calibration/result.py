@@ -55,7 +55,7 @@ IMPLAUSIBLE_ANGLE = 0.5
 
 @dataclass(frozen=True)
 class Estimate:
-    """One candidate after the identification."""
+    """One parameter after the identification."""
 
     name: str
     nominal: float
@@ -144,7 +144,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What was identified, how sure it is, and what it is worth."""
+    """What was identified, how certain it is, and how well it predicts."""
 
     method: str
     status: Status
@@ -166,13 +166,13 @@ class Result:
     residual_rows: Mapping[str, IntArray]
     #: Rows that do not fit the rest.
     outliers: Outliers
-    #: Where each row stands in its file.
+    #: The line of each row in its file.
     lines: IntArray | None
-    #: Which of several files it stands in, and their names.
+    #: Which of several files it is in, and their names.
     file: IntArray | None
     files: tuple[str, ...]
     noise_known: bool
-    #: Was a loss used that bears outliers?
+    #: Was a loss used that tolerates outliers?
     robust: bool
     #: Sum of whitened squares after the fit, with all parameters free, and with nominal links.
     cost: float
@@ -188,7 +188,7 @@ class Result:
     still: tuple[str, ...] = ()
     #: What the method identified besides the robot, such as the plane.
     extras: Mapping[str, Any] = field(default_factory=dict)
-    #: Were base and targets placed by the data before the fit?
+    #: Were base and targets fitted to the data before the identification?
     placed: bool = False
     #: How gains and further terms were chosen; None where nothing was left open.
     choice: Choice | None = None
@@ -234,7 +234,7 @@ class Result:
         if self.expected_rank is not None and seen < self.expected_rank and not explained:
             yield (
                 f"The data determine only {seen} of {self.expected_rank} parameters: the "
-                "configurations are too alike. Ask what these data make identifiable"
+                "configurations are too alike. See which parameters these data make identifiable."
             )
         if self.shortcomings is not None and self.shortcomings.needed:
             yield (
@@ -243,12 +243,12 @@ class Result:
                 "or pose rows."
             )
         if self.statistics.degrees_of_freedom < 1:
-            yield "There are no more equations than parameters, so nothing checks the fit."
+            yield "There are no spare equations (0 degrees of freedom), so nothing checks the fit."
         changed = self._implausible()
         if changed:
             yield (
-                f"{', '.join(changed)} changed more than any error of a real robot: the data may "
-                "be of another robot, or the plane or the sets not what they should be."
+                f"{', '.join(changed)} changed by more than any real robot could be off: the data "
+                "may be from another robot, or the plane or the sets may be wrong."
             )
         else:
             yield self._beyond_tolerance()
@@ -270,8 +270,10 @@ class Result:
                 "can tell."
             )
         if 0 < len(self.still) < self.nominal.joints:
+            them = "it" if len(self.still) == 1 else "them"
             found.append(
-                f"{', '.join(self.still)} never moved, so what depends on it stays as it was."
+                f"{', '.join(self.still)} never moved, so the parameters that depend on {them} "
+                "keep their values."
             )
         # Of many terms that share a load, none may be determined alone.
         weak = [one.symbol for one in self.estimates if one.weak and not one.term]
@@ -312,8 +314,8 @@ class Result:
         left = float(np.sqrt(np.mean(errors**2))) if len(errors) else 0.0
         if reach and left > ABOVE_ANY_NOISE * reach:
             return (
-                f"{1e3 * left:.3g} mm (rms) are left, far above the noise of a working sensor: "
-                "the model lacks something, or the data are not what they should be."
+                f"An error of {1e3 * left:.3g} mm rms remains, far above the noise of a working "
+                "sensor: the model lacks something, or the data are wrong."
             )
         return ""
 
@@ -330,7 +332,7 @@ class Result:
     def _mild_outliers(self) -> str:
         one = len(self.outliers.rows) == 1
         if self.robust:
-            end = "was weighed down as an outlier" if one else "were weighed down as outliers"
+            end = "was down-weighted as an outlier" if one else "were down-weighted as outliers"
         else:
             end = f"{'fits' if one else 'fit'} worse than chance allows"
         return f"{self._named_outliers()} {end}."
@@ -347,13 +349,13 @@ class Result:
 
     @property
     def outlier_lines(self) -> IntArray:
-        """Where the outliers stand in their file."""
+        """Lines of the outliers in their file."""
         rows = self.outliers.rows
         return rows + 1 if self.lines is None else self.lines[rows]
 
     @property
     def outlier_files(self) -> list[str | None]:
-        """The files in which the outliers stand, where there are several."""
+        """The file of each outlier, if there are several files."""
         if self.file is None:
             return [None] * len(self.outliers.rows)
         return [self.files[number] for number in self.file[self.outliers.rows]]
@@ -400,8 +402,8 @@ class Result:
             return ""
         named = ", ".join(f"{name} ({size:.0f})" for name, size in far.items())
         return (
-            f"The data want these more than {BEYOND_TOLERANCE:.0f} tolerances off: {named}. Widen "
-            "their tolerances, or check the data."
+            f"The data put these more than {BEYOND_TOLERANCE:.0f} tolerances from nominal: {named}"
+            ". Widen their tolerances, or check the data."
         )
 
     def _implausible(self) -> list[str]:
@@ -420,7 +422,7 @@ class Result:
         ]
 
     def signed_robot(self) -> Machine:
-        """The calibrated robot, saying in its source how it came about."""
+        """The calibrated robot, with a note of its calibration in ``source``."""
         files = ", ".join(self.provenance.get("files", ()))
         history = f"Calibrated by theodolite, {self.method}{': ' if files else ''}{files}."
         return replace(self.robot, source=f"{self.robot.source} {history}".strip())
@@ -453,7 +455,7 @@ class Result:
         return edges.result_dict(self)
 
     def to_frame(self) -> Any:
-        """The parameters with nominal and identified values, SI, as a pandas frame."""
+        """The parameters with nominal and identified values, SI, as a pandas DataFrame."""
         return edges.frame(self.to_dict()["parameters"])
 
     def save(self, path: Path | str, *, force: bool = False) -> None:
@@ -468,7 +470,7 @@ class Result:
         return edges.html(self)
 
     def strongest_correlations(self, count: int = 5) -> list[tuple[str, str, float]]:
-        """Pairs of base parameters that the data tell apart worst."""
+        """Pairs of base parameters that are hardest to tell apart."""
         names = self.order
         matrix = self.statistics.correlations
         rows, columns = np.triu_indices(len(names), 1)

@@ -1,4 +1,4 @@
-"""Points generation: simulated measurements of a robot that is not quite what it should be."""
+"""Points generation: simulated measurements of a robot with errors."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Methods of your own: say what the tip should satisfy, and everything else follows.
 
 A tip method states a residual in metres that depends on where the tip is, on unknowns of its own
-(such as the centre of a ball bar) and on columns of its own, with its derivatives by tip and
-unknowns. The derivatives by the robot's parameters, the weights, what is identifiable, outliers and
-held-out data are the same code as for built-in methods. How to write one:
-docs/how-to/own-method.md.
+(such as the centre of a ball bar) and on columns of its own, with its derivatives with respect
+to tip and unknowns. The derivatives with respect to the robot's parameters, the weights, what is
+identifiable, outliers and held-out data are the same code as for built-in methods. How to write
+one: docs/how-to/own-method.md.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class TipResidual(NamedTuple):
 
     #: (n, w), metres.
     error: FloatArray
-    #: Derivative by the tip's position, (n, w, 3).
+    #: Derivative with respect to the tip's position, (n, w, 3).
     by_tip: FloatArray
-    #: Derivative by the unknowns in their order, (n, w, unknowns).
+    #: Derivative with respect to the unknowns in their order, (n, w, unknowns).
     by_unknowns: FloatArray
 
 
@@ -51,7 +51,7 @@ class TipMethod(Method):
         """The residual of tips (n, 3) for the rows of ``data``, at given unknowns."""
 
     def unknowns(self, robot: Machine, data: Dataset) -> Mapping[str, float]:
-        """Lengths to identify besides the robot, by name, where the search shall start; metres."""
+        """Lengths to identify besides the robot, by name, with their starting values in metres."""
         return {}
 
     def describe(self, unknowns: Mapping[str, float]) -> dict[str, Any]:

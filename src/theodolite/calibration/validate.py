@@ -15,7 +15,7 @@ from theodolite.model.machine import Machine
 
 @dataclass(frozen=True)
 class Validation:
-    """Errors of a robot on given measurements, and of a nominal one placed by them."""
+    """Errors of a robot on given measurements, and of a nominal one fitted to them."""
 
     errors: Errors
     nominal: Errors | None = None
@@ -35,11 +35,11 @@ class Validation:
 def validate(
     robot: Machine, data: Dataset, method: Method, *, nominal: Machine | None = None
 ) -> Validation:
-    """The robot's errors, and those of ``nominal`` placed by the data."""
+    """The robot's errors, and those of ``nominal`` with base and tool fitted to the data."""
     errors = summarise(robot, data, method)
     if nominal is None:
         return Validation(errors)
     if nominal.joint_types != robot.joint_types:
-        raise InputError(f"'{nominal.name}' has other joints than '{robot.name}'")
+        raise InputError(f"'{nominal.name}' has different joints from '{robot.name}'")
     before = summarise(place(nominal, data, method), data, method)
     return Validation(errors, before, exact=is_exact(errors, robot))

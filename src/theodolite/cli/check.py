@@ -27,9 +27,7 @@ _DATA = (".csv", ".tsv", ".txt", ".dat", ".asc", ".xlsx", ".xlsm", ".parquet", "
 def command(
     files: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FILE...", help="Robots, and measurements of the robot named before them."
-        ),
+        typer.Argument(metavar="FILE...", help="Robots, each followed by measurements of it."),
     ],
     robot: Annotated[
         str | None, typer.Option(metavar="ROBOT", help="The robot of the measurements.")
@@ -156,7 +154,7 @@ class _Checked:
                 markup=False,
             )
             parts = ", ".join(f"q{n} {100 * part:.0f} %" for n, part in enumerate(self._moved(), 1))
-            screen.print(f"  part of each joint's range that is used: {parts}", markup=False)
+            screen.print(f"  fraction of each joint's range used: {parts}", markup=False)
             if self._still():
                 screen.print(f"  [yellow]never moved: {', '.join(self._still())}[/yellow]")
         for note in self.notes:
@@ -175,7 +173,7 @@ class _Checked:
         return None if self.data is None else told_method(self.data)
 
     def _moved(self) -> list[float]:
-        """The part of each joint's range that is used."""
+        """The fraction of each joint's range that is used."""
         import numpy as np
 
         if self.data is None:
@@ -224,7 +222,7 @@ def _show_proposal(screen: Console, proposal: Proposal, *, asked: bool) -> None:
         screen.print(f"  found: {printable(finding)}", style="yellow", markup=False)
     if proposal.rms is not None and proposal.usable:
         screen.print(
-            f"  {1e3 * proposal.rms:.3g} mm (rms) from the nominal robot, wherever it stands"
+            f"  {1e3 * proposal.rms:.3g} mm rms from the nominal robot, with base and target fitted"
         )
     for sentence in proposal.undecided:
         screen.print(f"  not decided: {printable(sentence)}", markup=False)

@@ -44,7 +44,7 @@ def command(
     data = simulate(true, method, points=points, rng=rng, noise=noise)
     fresh = simulate(true, method, points=200, rng=rng)
     screen.print(
-        f"{points} positions measured with 0.05 mm noise; 200 fresh ones kept aside, exact"
+        f"{points} positions measured with 0.05 mm noise; 200 fresh ones without noise set aside"
     )
     screen.rule("3. What position measurements determine")
     known = identifiable(nominal, method, gains=True)
@@ -76,7 +76,9 @@ def _files(folder: Path, *, force: bool) -> dict[str, Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be a folder: {error.strerror}", where=str(folder)) from error
+        raise InputError(
+            f"cannot be created as a folder: {error.strerror}", where=str(folder)
+        ) from error
     names = ("measurements.csv", "fresh.csv", "calibrated.toml")
     for name in names:
         check_writable(folder / name, force=force)

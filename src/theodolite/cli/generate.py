@@ -58,7 +58,7 @@ def command(
         typer.Option(
             "--true",
             metavar="ROBOT",
-            help="The robot that is measured, in place of ROBOT with errors.",
+            help="The robot to measure, instead of ROBOT with errors.",
         ),
     ] = None,
     error_mm: Annotated[
@@ -84,7 +84,7 @@ def command(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Simulate what a method records of a robot that is not quite what it should be."""
+    """Simulate measurements of a robot, optionally with parameter errors and noise."""
     import numpy as np
 
     from theodolite.calibration.noise import Noise
@@ -103,14 +103,14 @@ def command(
         raise InputError("parameter errors must be finite", allowed="finite numbers")
     nominal = robot_named(robot)
     if true is not None and (error_mm or error_mrad or error_gain):
-        raise InputError("--true and parameter errors exclude each other")
+        raise InputError("--true and parameter errors cannot be combined")
     rng = generator(seed)
     errors = ParameterErrors(error_mm * 1e-3, error_mrad * 1e-3, error_gain)
     subject = nominal if true is None else robot_named(true)
     if errors != ParameterErrors():
         subject = perturb(nominal, errors, rng)
     if subject.joint_types != nominal.joint_types:
-        raise InputError(f"'{true}' has other joints than '{robot}'")
+        raise InputError(f"'{true}' has different joints from '{robot}'")
     noise = Noise(
         position=noise_mm * 1e-3,
         orientation=noise_mrad * 1e-3,
@@ -147,7 +147,7 @@ def command(
     wrote(screen, out, f"{count} of {subject.name}, {way.title}")
     if data.fixture is not None:
         turn = ",".join(f"{angle:.10g}" for angle in _tool_turn())
-        screen.print(f"in the fixture the tool is turned by roll,pitch,yaw {turn} deg")
+        screen.print(f"orientation of the tool in the fixture: roll,pitch,yaw {turn} deg")
     if save_true is not None:
         wrote(screen, save_true, "the robot that was measured")
 

@@ -46,22 +46,26 @@ NAME = "identifiable"
 def command(
     robot: RobotArgument,
     method: MethodOption = "frame",
-    gains: Annotated[bool, typer.Option("--gains", help="Transmission gains K as well.")] = False,
+    gains: Annotated[
+        bool, typer.Option("--gains", help="Include the transmission gains K.")
+    ] = False,
     data: Annotated[
         list[Path] | None,
-        typer.Option("--data", metavar="F", help="Measurements: what they excite. Repeatable."),
+        typer.Option(
+            "--data", metavar="F", help="Measurements to analyse; may be given several times."
+        ),
     ] = None,
     priorities: PrioritiesOption = None,
     model: Annotated[
         str | None,
         typer.Option(
             "--model",
-            help="Is this model complete? own, kk, dh, hayati, pose or generalized.",
+            help="Check a model for completeness: own, kk, dh, hayati, pose or generalized.",
         ),
     ] = None,
     base: Annotated[
         bool,
-        typer.Option("--base/--no-base", help="Is the base of a serial robot among the unknowns?"),
+        typer.Option("--base/--no-base", help="Treat the base of a serial robot as unknown."),
     ] = True,
     lens: LensOption = None,
     mount: MountOption = None,
@@ -126,7 +130,7 @@ def command(
     ]
     screen = console(json=json)
     if out is not None:
-        matrix_of = serial(subject, "a priority matrix is for serial ones")
+        matrix_of = serial(subject, "priority matrices are only for serial robots")
         write_text(out, format_matrix(to_matrix(matrix_of, shown.identifiable)), force=force)
     show_identifiability(screen, shown, f"{subject.name}, {way.title}", fixed)
     if excited is not None:
@@ -187,10 +191,10 @@ def _modelled(robot: Machine, model: str | None, method: Method, *, base: bool) 
         robot = with_base_known(serial(robot, "its base is part of its loops"))
     if model is None:
         return robot
-    robot = serial(robot, "completeness is a question about serial ones")
+    robot = serial(robot, "completeness is defined only for serial robots")
     if method.shows is None:
         raise InputError(
-            f"completeness is a question about poses or positions, not about '{method.name}'",
+            f"completeness is defined only for poses and positions, not for '{method.name}'",
             allowed="--method frame, --method position",
         )
     if model == "own":

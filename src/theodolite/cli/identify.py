@@ -82,7 +82,8 @@ def command(
         ),
     ] = "auto",
     rows_as_time: Annotated[
-        bool, typer.Option("--rows-as-time", help="Look for a drift over the order of the rows.")
+        bool,
+        typer.Option("--rows-as-time", help="Use the order of the rows as time for the drift."),
     ] = False,
     priorities: PrioritiesOption = None,
     loss: Annotated[
@@ -108,7 +109,7 @@ def command(
     start: Annotated[
         str,
         typer.Option(
-            help="nominal: start as it is; locate: place base and targets first; auto: if needed."
+            help="nominal: start as it is; locate: fit base and targets first; auto: if needed."
         ),
     ] = "auto",
     change: Annotated[
@@ -122,7 +123,7 @@ def command(
         typer.Option(metavar="F", help="Write the error of every measurement to a CSV file."),
     ] = None,
     hold_out: Annotated[
-        float, typer.Option(min=0.0, max=0.9, help="Part of the data held out to judge.")
+        float, typer.Option(min=0.0, max=0.9, help="Fraction of the data held out for validation.")
     ] = 0.2,
     images: ImagesOption = None,
     board: BoardOption = None,
@@ -188,7 +189,7 @@ def command(
     recorded, way = measurements(data or [], method, sources or [], named, read)
     if images is not None:
         pixels = "pixels" in way.needs
-        with working("looking at the pictures"):
+        with working("reading the pictures"):
             seen = _seen(recorded, images, board, lens_images, lens, mount, pixels=pixels)
         for picture in seen.rejected:
             typer.echo(f"warning: {picture.name} is left out: {picture.reason}", err=True)
@@ -228,7 +229,9 @@ def command(
     if residuals is not None:
         write_residuals(result, residuals, force=force)
     if result.placed:
-        screen.print("Base and targets were placed by the data first; 'nominal' below has them.")
+        screen.print(
+            "Base and targets were fitted to the data first; 'nominal' below includes that fit."
+        )
     show_result(screen, result)
     for path in (out, residuals):
         if path is not None:

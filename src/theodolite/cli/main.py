@@ -1,7 +1,7 @@
 """``theodolite``: the verbs together, and what happens when one fails.
 
-Exit codes: 0 done, 1 done but the result is bad, 2 wrong usage or input, 3 a defect of ours,
-130 interrupted by Ctrl-C, 141 nobody reads the output any more.
+Exit codes: 0 done, 1 done but the result is bad, 2 wrong usage or input, 3 a bug in Theodolite,
+130 interrupted by Ctrl-C, 141 the reader of the output is gone.
 
 Nothing heavy is imported before ``run``, so that Ctrl-C is caught from the first moment on.
 """
@@ -159,7 +159,7 @@ def _report(error: Exception) -> None:
     import theodolite
     from theodolite.errors import bounded, printable
 
-    place = "it could not be kept"
+    place = "it could not be saved"
     with contextlib.suppress(OSError):
         handle, name = tempfile.mkstemp(prefix="theodolite-", suffix="-traceback.txt")
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
@@ -168,7 +168,7 @@ def _report(error: Exception) -> None:
             stream.writelines(traceback.format_exception(error))
         place = name
     what = bounded(printable(f"{type(error).__name__}: {error}"), 200)
-    _say(f"error: this is a defect of theodolite, please report it: {what}. Traceback: {place}")
+    _say(f"error: this is a bug in Theodolite, please report it: {what}. Traceback: {place}")
 
 
 def _output() -> int | None:

@@ -20,7 +20,11 @@ MapOption = Annotated[
 ]
 MappingOption = Annotated[
     Path | None,
-    typer.Option("--mapping", metavar="F", help="The same from a file; check --save-mapping."),
+    typer.Option(
+        "--mapping",
+        metavar="F",
+        help="The same from a file, as written by 'theodolite check --save-mapping'.",
+    ),
 ]
 
 

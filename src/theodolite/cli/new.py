@@ -30,8 +30,8 @@ def command(
     convention: Annotated[
         str | None,
         typer.Option(
-            help="Convert exactly: kk, dh, hayati, pose or generalized. Default: as the source "
-            "is; tables that cannot express every error become hayati, kk or pose."
+            help="Convert exactly: kk, dh, hayati, pose or generalized. Default: as in the "
+            "source; tables that cannot express every error become hayati, kk or pose."
         ),
     ] = None,
     force: ForceOption = False,
@@ -50,10 +50,10 @@ def command(
     notes: list[str] = []
     missing: tuple[str, ...] | None = None
     if wanted is not None:
-        arm = serial(original, "it has no other convention")
+        arm = serial(original, "it cannot be converted to another convention")
         other = _in(arm, wanted)
         if arm.priorities and not other.priorities:
-            notes.append("Its priorities were left out: the parameters are others.")
+            notes.append("Its priorities were dropped: the parameters have other names.")
         text = format_robot(other)
     elif isinstance(original, Robot) and Path(source).suffix.lower() in _TABLES:
         arm, notes, missing = _completed(original)
@@ -124,7 +124,10 @@ def _completed(robot: Robot) -> tuple[Robot, list[str], tuple[str, ...]]:
     found = _judged(robot)
     if found.complete and not found.only_on_paper:
         return robot, [], ()
-    lacking = "; ".join(found.missing) or "small changes of nearly parallel axes need metres"
+    lacking = (
+        "; ".join(found.missing)
+        or "small changes of nearly parallel axes take metres in the parameters"
+    )
     own = robot.frames[robot.joint_rows[0]].convention.value
     for convention in (Convention.HAYATI, Convention.KK, Convention.POSE):
         try:
@@ -135,7 +138,8 @@ def _completed(robot: Robot) -> tuple[Robot, list[str], tuple[str, ...]]:
         if better.complete and not better.only_on_paper:
             note = (
                 f"Not complete: {lacking}. So the {own} table is written as {convention.value}, "
-                f"which is complete and moves the same; --convention {own} keeps the table."
+                "which is complete and describes the same robot; "
+                f"--convention {own} keeps the table."
             )
             return replace(other, source=f"{robot.source}, as {convention.value}"), [note], ()
     return robot, [], found.missing

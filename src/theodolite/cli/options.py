@@ -38,7 +38,7 @@ METHOD = typer.Option(
 MethodOption = Annotated[str, METHOD]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random numbers.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing outputs.")]
 PlaneOption = Annotated[
     str | None,
     typer.Option(
@@ -72,7 +72,7 @@ ToolTurnOption = Annotated[
     typer.Option(
         "--tool-turn",
         metavar="ROLL,PITCH,YAW",
-        help="How the tool is turned in the fixture of a single-point sensor, deg.",
+        help="Orientation of the tool in the fixture of a single-point sensor, deg.",
     ),
 ]
 PrioritiesOption = Annotated[
@@ -152,7 +152,7 @@ def with_priorities(robot: Machine, path: Path | None) -> Machine:
 
     if path is None:
         return robot
-    asked = "its priorities stand by name in its robot file, under [priorities]"
+    asked = "its priorities are set by name in its robot file, under [priorities]"
     return robot.with_priorities(read_priorities(serial(robot, asked), path))
 
 

@@ -36,14 +36,14 @@ def command(
         ),
     ] = None,
     plots: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A folder for the pictures of the papers.")
+        Path | None, typer.Option(metavar="DIR", help="Folder to write the plots to.")
     ] = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Recompute published figures and print them beside the papers'.
 
-    Exits with 1 if one of them differs from what is expected.
+    The exit code is 1 if one of them differs from the expected value.
     """
     from importlib import import_module
 

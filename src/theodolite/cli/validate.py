@@ -37,7 +37,7 @@ def command(
     data: DataArgument,
     method: Annotated[
         str | None,
-        typer.Option("--method", "-m", help="Default: told by what the data hold."),
+        typer.Option("--method", "-m", help="Default: inferred from the data."),
     ] = None,
     nominal: Annotated[
         str | None,

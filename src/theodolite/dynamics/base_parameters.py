@@ -59,13 +59,15 @@ def find_base_parameters(
     only: Sequence[str] | None = None,
     rng: np.random.Generator | None = None,
 ) -> Identifiability:
-    """The base parameters of a robot, whatever it is recorded with.
+    """The base parameters of a robot, independent of any recording.
 
     Random samples come from ``rng``, by default always the same; ``only`` keeps some columns.
     """
     if analysis is Analysis.RULES:
         if samples is not Samples.TORQUE:
-            raise InputError(f"the closed-form rules need no samples of {samples.value}")
+            raise InputError(
+                f"the closed-form rules use no samples: {samples.value!r} cannot be chosen"
+            )
         return group_parameters(dynamics, drives)
     energy = samples is Samples.ENERGY
     count = SAMPLES_PER_MOTOR * dynamics.motors * (dynamics.motors if energy else 1)

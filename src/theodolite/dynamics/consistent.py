@@ -103,7 +103,9 @@ def body_columns(symbols: Sequence[tuple[str, str]]) -> list[int]:
     starts = [place for place, (symbol, _) in enumerate(symbols) if symbol == INERTIAL[0]]
     for first in starts:
         if tuple(symbol for symbol, _ in symbols[first : first + 10]) != INERTIAL:
-            raise InputError("whole bodies need all their parameters in the model")
+            raise InputError(
+                "physically consistent bodies need all ten parameters of each link in the model"
+            )
     return starts
 
 

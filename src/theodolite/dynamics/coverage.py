@@ -17,8 +17,8 @@ def check_excitation(result: IdentifiedDynamics) -> list[str]:
     shown = identifiability.rank + len(identifiability.hidden)
     if shown < possible.rank:
         return [
-            f"the recording shows {shown} of {possible.rank} parameters. Move all joints, along a "
-            "planned exciting motion"
+            f"the recording determines {shown} of {possible.rank} parameters. Move all joints, "
+            "along a planned exciting motion"
         ]
     if identifiability.condition_number > POOR_CONDITION:
         weakest = np.abs(identifiability.weakest_direction)

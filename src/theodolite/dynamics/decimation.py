@@ -46,10 +46,10 @@ class Decimation:
         return max(0, (samples - len(self.taps)) // self.factor + 1)
 
     def check_length(self, samples: int, name: str) -> None:
-        """Refuse fewer samples than the low-pass is long."""
+        """Refuse fewer samples than the low-pass filter is long."""
         if self.count(samples) < 1:
             raise InputError(
-                f"{samples} samples are too few for a low-pass of {len(self.taps)}",
+                f"{samples} samples are too few for a low-pass filter of length {len(self.taps)}",
                 where=name,
                 remedy="Record for longer, or raise the cut-off",
             )
@@ -70,13 +70,13 @@ class Decimation:
         return self._filter(self.taps, table)
 
     def differentiate(self, table: FloatArray, rate: float) -> FloatArray:
-        """The same of the table's derivative by time; the filter is differentiated instead."""
+        """The same for the table's time derivative; the filter is differentiated instead."""
         return rate * self._filter(self._derivative_taps, table)
 
     @cached_property
     def _derivative_taps(self) -> FloatArray:
         if len(self.taps) == 1:
-            raise InputError("a derivative needs a low-pass", remedy="Give a cut-off")
+            raise InputError("a derivative needs a low-pass filter", remedy="Give a cut-off")
         return np.convolve(self.taps, [0.5, 0.0, -0.5], mode="same")
 
     def _filter(self, taps: FloatArray, table: FloatArray) -> FloatArray:

@@ -6,11 +6,11 @@ from enum import Enum
 
 
 class Estimator(Enum):
-    """How torques weigh against each other, and what is asked of the parameters."""
+    """How torques are weighted against each other, and what is required of the parameters."""
 
     #: Least squares.
     ORDINARY = "ordinary"
-    #: Each joint weighs by its own residual.
+    #: Each joint is weighted by its own residual.
     WEIGHTED = "weighted"
     #: Whole samples are made white, because residuals of different joints are correlated.
     CORRELATED = "correlated"
@@ -18,9 +18,9 @@ class Estimator(Enum):
     ROBUST = "robust"
     #: Weighted, without the parameters that the data do not support.
     ESSENTIAL = "essential"
-    #: Weighted, all standard parameters near to a prior.
+    #: Weighted, all standard parameters close to a prior.
     RIDGE = "ridge"
-    #: Weighted, all standard parameters as bodies can have them.
+    #: Weighted, all standard parameters, physically consistent.
     CONSISTENT = "consistent"
 
     @property

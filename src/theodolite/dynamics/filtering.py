@@ -93,7 +93,7 @@ def mark_loaded(without: Sequence[Run], loaded: Sequence[Run]) -> list[Run]:
 
 @dataclass(frozen=True)
 class Cutoff:
-    """A frequency of the low-pass, Hz, and why."""
+    """A cut-off frequency of the low-pass filter, Hz, and why."""
 
     frequency: float
     reason: str
@@ -104,12 +104,14 @@ def propose_cutoff(recording: Recording) -> Cutoff:
     movement = highest_frequency(recording)
     wanted = RESERVE * movement
     reason = (
-        f"{100 * MOVEMENT:g} % of the movement lies below {movement:.2g} Hz, {RESERVE:g} times that"
+        f"{RESERVE:g} times the {movement:.2g} Hz below which {100 * MOVEMENT:g} % of the movement "
+        "lies"
     )
     highest = HIGHEST_PART * recording.rate
     if wanted > highest:
         return Cutoff(
-            highest, f"{reason} is more than {HIGHEST_PART:g} of the {recording.rate:.0f} samples/s"
+            highest,
+            f"{reason} is more than {HIGHEST_PART:g} times the {recording.rate:.0f} samples/s",
         )
     # Of a short recording, enough samples must be left: 2 f (T - ends) of them.
     ends = 2 * EDGE + KEPT_LENGTH / 2
@@ -122,7 +124,7 @@ def propose_cutoff(recording: Recording) -> Cutoff:
 def filter_recording(
     recording: Recording, *, cutoff: float | Cutoff | None = None, loaded: bool = False
 ) -> Run:
-    """Resample, low-pass and differentiate a recording without interruptions.
+    """Resample, low-pass filter and differentiate a recording without interruptions.
 
     ``cutoff`` in Hz; by default, the one that is proposed.
     """
@@ -135,7 +137,7 @@ def filter_recording(
     if cutoff is None:
         cutoff = propose_cutoff(recording)
     elif not isinstance(cutoff, Cutoff):
-        cutoff = Cutoff(cutoff, "as asked for")
+        cutoff = Cutoff(cutoff, "as requested")
     even = recording.resampled
     _check_length(even, cutoff.frequency)
     state = _differentiate(even, cutoff.frequency)

@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class RigidBody:
-    """A body that can exist: mass, kg; centre of mass, m; inertia about that centre, kg m2."""
+    """A physically possible body: mass, kg; centre of mass, m; inertia about that centre, kg m2."""
 
     mass: float
     centre: FloatArray
@@ -42,7 +42,7 @@ class RigidBody:
         rounding = ROUNDING * abs(largest)
         if smallest < -rounding or largest > smallest + middle + rounding:
             raise InputError(
-                "no body has this inertia",
+                "this inertia is not physically possible",
                 allowed="principal moments that are positive, none larger than the sum of the "
                 "other two",
             )

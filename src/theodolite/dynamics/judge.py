@@ -123,7 +123,7 @@ def validate_parameters(
     parameters.check_frames(dynamics)
     values = dict(parameters.values)
     if payload is not None:
-        serial = require_serial(dynamics, "payloads are for serial robots")
+        serial = require_serial(dynamics, "payloads are supported only for serial robots")
         carried = serial.payload_parameters(payload).tolist()
         values |= {
             f"{symbol}{PAYLOAD_SUFFIX}": value
@@ -148,7 +148,7 @@ def write_verdict(
     decisive = fit if check is None else check
     assert decisive is not None
     percent = f"{100 * decisive.error:.1f} % of the torque"
-    which = "its own torques" if check is None else "torques it has not seen"
+    which = "the torques of its own recording" if check is None else "torques it has not seen"
     accurate = decisive.error <= limits.usable
     if not accurate:
         words = f"The model misses {which} by {percent}: do not use it."

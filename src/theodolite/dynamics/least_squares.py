@@ -64,7 +64,7 @@ def check_length(problem: RegressorProblem, per_sample: int) -> None:
     needed = FEWEST_EQUATIONS * len(problem.parameters)
     if equations < needed:
         raise InputError(
-            f"too short: {equations} equations are left after the low-pass for "
+            f"too short: {equations} equations are left after the low-pass filter for "
             f"{len(problem.parameters)} parameters",
             where=problem.runs[0].name,
             allowed=f"{needed} or more",

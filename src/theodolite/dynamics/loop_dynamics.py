@@ -89,9 +89,9 @@ class LoopDynamics(Tree):
         return np.asarray(self.mechanism.lower), np.asarray(self.mechanism.upper)
 
     def assemble(self, state: State) -> State:
-        """The same state with the passive joints of the home assembly's branch behind the motors.
+        """The same state with the passive joints of the home assembly's branch after the motors.
 
-        They are followed there from home, which takes long; nearby states may start from them.
+        They are followed there from home, which is slow; nearby states may start from them.
         """
         if state.q.shape[1] > self.motors:
             return state

@@ -19,8 +19,8 @@ def prepare_runs(
 ) -> list[Run]:
     """Even samples of recordings, all at one cut-off; interrupted ones become several runs.
 
-    By default the cut-off is the highest that is proposed for any of them. With ``trim``, the rest
-    before and after moving is left out. Runs that were filtered before stay as they are.
+    By default the cut-off is the highest that is proposed for any of them. With ``trim``, the
+    standstill before and after moving is left out. Runs that were filtered before stay as they are.
     """
     return prepare_groups([recordings], cutoff=cutoff, trim=trim)[0]
 

@@ -120,7 +120,8 @@ def _aliasing(recording: Recording) -> Iterator[str]:
     for joint in np.flatnonzero(high > ALIASED * whole):
         yield (
             f"{100 * high[joint] / whole[joint]:.0f} % of the torque of joint {joint + 1} lies "
-            "near half the sampling frequency: it is noise, or aliasing is likely. Record faster"
+            "near half the sampling frequency: it is noise, or aliasing is likely. Record at a "
+            "higher rate"
         )
 
 

@@ -21,10 +21,13 @@ from theodolite.estimation.statistics import Statistics
 
 
 class BodyStatus(Enum):
-    """How the search for parameters that bodies can have ended."""
+    """How the search for physically consistent bodies ended."""
 
-    SOLVED = "The identified bodies can exist."
-    INACCURATE = "The identified bodies can exist, but the solver did not reach its accuracy."
+    SOLVED = "The identified bodies are physically consistent."
+    INACCURATE = (
+        "The identified bodies are physically consistent, but the solver did not reach its "
+        "accuracy."
+    )
     SOLVER_FAILED = "The solver found no bodies; the weighted base parameters are given instead."
 
     @property
@@ -38,7 +41,7 @@ class BodyStatus(Enum):
             BodyStatus.SOLVED: "",
             BodyStatus.INACCURATE: "Compare its torque error with that of the weighted fit.",
             BodyStatus.SOLVER_FAILED: "Check the units of the torques, and that every joint moves "
-            "and has a torque; a prior of about the right masses helps.",
+            "and has a torque; a prior with roughly the right masses helps.",
         }[self]
 
 

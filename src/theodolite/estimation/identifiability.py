@@ -98,7 +98,7 @@ class Identifiability:
 
     @property
     def weakest_direction(self) -> FloatArray:
-        """The combination of base parameters that is seen least, of unit columns, (base,)."""
+        """The least well determined combination of base parameters, of unit columns, (base,)."""
         return self._base_svd[1][-1]
 
     @property
@@ -196,7 +196,7 @@ class Identifiability:
         return edges.identifiability_dict(self)
 
     def to_frame(self) -> Any:
-        """The parameters and what becomes of each, as a pandas frame."""
+        """The parameters and what becomes of each, as a pandas DataFrame."""
         return edges.frame(self.roles())
 
     def roles(self) -> list[dict[str, Any]]:

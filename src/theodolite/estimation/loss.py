@@ -81,7 +81,7 @@ class Loss:
         return np.ones_like(u)
 
     def cost(self, sizes: FloatArray) -> float:
-        """Sum of the losses; the weights are its derivative by the squared size."""
+        """Sum of the losses; the weights are its derivative with respect to the squared size."""
         if self.shape is Shape.SQUARED:
             return float(sizes @ sizes)
         u = sizes / self.scale

@@ -32,7 +32,7 @@ def read_npz(path: Path) -> dict[str, FloatArray]:
 def npz_arrays(path: Path, *, kinds: str = "fiub") -> dict[str, Any]:
     """The arrays of a NumPy archive, of given kinds; objects and bombs are refused."""
     content = BytesIO(read_bytes(path))
-    with undamaged("a NumPy archive of numbers", path):
+    with undamaged("a valid NumPy archive of numbers", path):
         check_unpacked(content, path)
         with np.load(content, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files if _fits(archive, name, kinds)}
@@ -90,7 +90,7 @@ def read_mat(path: Path) -> dict[str, FloatArray]:
             where=str(path),
             remedy="Save it with save(..., '-v7') or writetable",
         )
-    with undamaged("a whole MATLAB file", path):
+    with undamaged("a valid MATLAB file", path):
         known = whosmat(BytesIO(content))
         wanted = [name for name, shape, kind in known if kind in _MATLAB_KINDS and len(shape) == 2]
         size = sum(8 * math.prod(shape) for name, shape, _ in known if name in wanted)

@@ -77,7 +77,7 @@ class Columns:
     ) -> None:
         """Keep a column; ``seen`` names what it belongs to, if that may be out of sight."""
         if key in place:
-            raise self._error(f"column '{name}' repeats what another column says")
+            raise self._error(f"column '{name}' holds the same quantity as another column")
         if seen:
             self._together.setdefault(seen, []).append(name)
         elif np.isnan(values).any():
@@ -116,7 +116,7 @@ class Columns:
             if match and not 1 <= int(match.group(1)) <= self.robot.joints:
                 raise self._error(
                     f"column '{name}': robot '{self.robot.name}' has {self.robot.joints} joints",
-                    remedy="The file may be of another robot",
+                    remedy="The file may be from another robot",
                 )
 
     def _sort(self, name: str, values: FloatArray) -> None:
@@ -154,7 +154,7 @@ class Columns:
             raise self._error(
                 f"unknown column '{name}'",
                 allowed=_ALLOWED,
-                remedy=f"Have '{name}' ignored, or let 'theodolite check' propose a mapping",
+                remedy=f"Ignore '{name}', or let 'theodolite check' propose a mapping",
             )
 
     def _condition(self, name: str, values: FloatArray) -> None:
@@ -177,7 +177,7 @@ class Columns:
             raise self._error(
                 f"line {int(self.table.lines[back[0] + 1])}, column '{name}': "
                 f"{values[back[0] + 1]:.9g} after {values[back[0]]:.9g}",
-                allowed="times that do not fall",
+                allowed="times that never decrease",
                 remedy="Sort the rows as they were measured, or leave the column out",
             )
 
@@ -203,7 +203,7 @@ class Columns:
             raise self._error(
                 f"column {missing[0]}_{unit} is missing",
                 allowed=f"one column for each of the {self.robot.joints} joints",
-                remedy="The file may be of another robot",
+                remedy="The file may be from another robot",
             )
         return np.column_stack([self.joint[name] for name in self.robot.joint_names])
 

@@ -146,7 +146,7 @@ def _provenance(result: IdentifiedDynamics, inputs: Sequence[Path]) -> dict[str,
 
 
 def read_dynamics(path: Path | str) -> DynamicParameters:
-    """Read identified dynamics again."""
+    """Read identified dynamics from a file."""
     path = Path(path)
     try:
         content = loads(read_text(path))

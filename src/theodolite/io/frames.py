@@ -1,4 +1,4 @@
-"""Measurements from a table with named columns: a pandas frame, or a mapping of arrays."""
+"""Measurements from a table with named columns: a pandas DataFrame, or a mapping of arrays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def from_columns(
     try:
         columns = [np.asarray(table[name], dtype=np.float64) for name in table.keys()]  # noqa: SIM118
     except (TypeError, ValueError) as error:
-        raise InputError("a column holds something else than numbers", where="table") from error
+        raise InputError("a column holds something other than numbers", where="table") from error
     if not columns or any(column.ndim != 1 for column in columns):
         raise InputError("the table has no columns of numbers", where="table")
     if len({len(column) for column in columns}) > 1:

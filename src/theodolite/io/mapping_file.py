@@ -33,7 +33,7 @@ def read_mapping(path: Path) -> Mapping:
     terms = {}
     for name, text in columns.items():
         if not isinstance(text, str):
-            raise reader.error(f"columns, {name} is not a text", allowed='"J1", "-J3+90"')
+            raise reader.error(f"columns, {name} is not a string", allowed='"J1", "-J3+90"')
         terms[column_name(name)] = parse_term(text)
     return Mapping(terms, skip)
 

@@ -48,7 +48,7 @@ class MechanismReader(TomlReader):
                 raise self.error(
                     f"joints, row {number}: a joint called '{name}' would be taken for a "
                     "measurement",
-                    remedy="Call it otherwise, as in t1",
+                    remedy="Rename it, for instance to t1",
                 )
         constants = self.content.get("constants", {})
         if not isinstance(constants, dict):
@@ -167,7 +167,7 @@ class MechanismReader(TomlReader):
             if element.joint is None:
                 continue
             if turns.setdefault(element.joint, element.rotation) != element.rotation:
-                raise self.error(f"joint '{element.joint}' turns here and slides there")
+                raise self.error(f"joint '{element.joint}' is used both to turn and to slide")
         return turns
 
     def _body(self, entry: dict[str, Any], joints: list[str], number: int) -> Body:

@@ -79,7 +79,7 @@ def _between(before: list[str], after: list[str]) -> list[str]:
     first, last = pieces if len(pieces) == 2 else (None, None)
     if first is None or last is None or (first[1], first[3]) != (last[1], last[3]):
         raise InputError(
-            "'...' stands between names that do not belong together",
+            "'...' is not between two names that differ only in their number",
             allowed="q1_rad,...,q6_rad",
         )
     middle = range(int(first[2]) + 1, int(last[2]))

@@ -95,7 +95,9 @@ def _own(sheet: Sheet, ignore: Sequence[str], largest: float) -> Table:
             raise InputError(f"column '{name}' appears twice", where=str(sheet.path))
         found[name] = _numbers(sheet, place, name, written, largest)
     if not found:
-        raise InputError("has no columns of numbers that are not ignored", where=str(sheet.path))
+        raise InputError(
+            "has no columns of numbers, or all of them are ignored", where=str(sheet.path)
+        )
     return Table(sheet.path, tuple(found), np.column_stack([*found.values()]), sheet.lines)
 
 

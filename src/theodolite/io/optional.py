@@ -16,7 +16,7 @@ def needed(module: str, what: str, path: Path) -> Any:
         return import_module(module)
     except ImportError as error:
         raise InputError(
-            f"{what} are read with {package}, which is not installed",
+            f"reading {what} needs {package}, which is not installed",
             where=str(path),
             remedy=f"Type: pip install {package}",
         ) from error

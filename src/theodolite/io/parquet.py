@@ -19,7 +19,7 @@ def read_parquet(path: Path) -> dict[str, FloatArray | list[str]]:
     """The columns of a Parquet file: numbers, or words and dates as text."""
     parquet = needed("pyarrow.parquet", "Parquet files", path)
     content = read_bytes(path)
-    with undamaged("a whole Parquet file", path):
+    with undamaged("a valid Parquet file", path):
         file = parquet.ParquetFile(BytesIO(content))
         groups = (file.metadata.row_group(n) for n in range(file.metadata.num_row_groups))
         size = sum(group.total_byte_size for group in groups)

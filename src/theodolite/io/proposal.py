@@ -38,8 +38,8 @@ class Certainty(Enum):
 
     SURE = "sure: it fits, and nothing else does"
     LIKELY = "likely: it fits, but something else does too"
-    NAMES = "by names only: there are too few positions to try it"
-    NONE = "no reading of these columns fits the robot"
+    NAMES = "by names only: there are too few positions to check it"
+    NONE = "no interpretation of these columns fits the robot"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Proposal:
     findings: tuple[str, ...]
     #: What the data do not tell.
     undecided: tuple[str, ...]
-    #: Rms distance from the nominal robot, wherever it stands; metres.
+    #: Rms distance from the nominal robot, with base and target fitted; metres.
     rms: float | None = None
 
     @property
@@ -209,7 +209,7 @@ def _findings(winner: _Try, chosen: Tried, unit: str | None, names: Sequence[str
     reading, plain = chosen.reading, winner.plain
     if not winner.roles.by_name:
         first = names[winner.roles.joints[0]]
-        yield f"names do not tell the columns; joints from '{first}' on fit best"
+        yield f"column names say nothing; joints starting at column '{first}' fit best"
     if winner.angle is not None and reading.angle != winner.angle:
         yield f"joints are in {reading.angle}, not in {winner.angle} as their names say"
     if winner.slide is not None and reading.slide != winner.slide:

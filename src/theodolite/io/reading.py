@@ -43,7 +43,7 @@ def read_bytes(path: Path, *, limit: int = LARGEST_FILE) -> bytes:
             "is too large",
             where=str(path),
             allowed=f"up to {limit >> 20} MB",
-            remedy="Cut it into several files",
+            remedy="Split it into several files",
         )
     return content
 

@@ -57,7 +57,7 @@ def read_recording(
     """Read times, joints and torques from a file.
 
     With ``drive_gains``, N m/A, torques are the currents times the gains. With ``currents``, the
-    currents themselves take the place of torques, as identifying gains needs it.
+    currents themselves take the place of torques, which identifying gains needs.
     """
     path = Path(path)
     if drive_gains is not None:
@@ -109,7 +109,7 @@ def _columns(
             continue
         kind, joint, factor = _meaning(name, robot, path)
         if joint in by_joint[kind]:
-            raise InputError(f"column '{name}': {kind}{joint} is there twice", where=str(path))
+            raise InputError(f"column '{name}': {kind}{joint} is given twice", where=str(path))
         by_joint[kind][joint] = values * factor
     for kind, (what, unit) in kinds.items():
         if by_joint[kind]:
@@ -130,7 +130,7 @@ def _meaning(name: str, robot: Machine, path: Path) -> tuple[str, int, float]:
         raise InputError(
             f"column '{name}': robot '{robot.name}' has {robot.joints} joints",
             where=str(path),
-            remedy="Check that the file is of this robot",
+            remedy="Check that the file is from this robot",
         )
     allowed = _units(kind, robot.joint_types[joint - 1])
     if unit not in allowed:
@@ -176,7 +176,7 @@ def _torques(
     if recorded is None:
         if "torques" in tables:
             raise InputError(
-                "has torques, and no currents", where=str(path),
+                "has torques but no currents", where=str(path),
                 remedy="Drive gains are for currents: i1_A ..., or 'currents' in an archive",
             )  # fmt: skip
         raise InputError(
@@ -186,7 +186,7 @@ def _torques(
         return recorded
     if gains is None:
         raise InputError(
-            "has currents, and no torques", where=str(path),
+            "has currents but no torques", where=str(path),
             remedy=f"Give {recorded.shape[1]} drive gains, Nm/A",
         )  # fmt: skip
     return recorded * gains
@@ -219,7 +219,7 @@ def _archive(path: Path, robot: Machine) -> dict[str, FloatArray]:
                 allowed=f"{shape}",
             )
         if array.dtype.kind not in "fiu":
-            raise InputError(f"'{name}' is not of real numbers", where=str(path))
+            raise InputError(f"'{name}' does not hold real numbers", where=str(path))
         if not np.isfinite(array).all():
             row = int(np.argwhere(~np.isfinite(array))[0][0]) + 1
             raise InputError(

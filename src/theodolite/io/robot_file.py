@@ -129,7 +129,7 @@ class _Reader(TomlReader):
         joint = Joint(entry["sigma"])
         if convention is Convention.HAYATI and joint is not Joint.REVOLUTE:
             raise self.error(
-                f"{place}: a hayati row is for a revolute joint", remedy="Use kk or dh there"
+                f"{place}: a hayati row is only for a revolute joint", remedy="Use kk or dh there"
             )
         if convention is Convention.PRODUCT:
             return self._product(entry.get("product"), joint, place)
@@ -276,7 +276,7 @@ class _Reader(TomlReader):
             row, on, basis = (entry.get(key) for key in ("row", "on", "basis"))
             if type(row) is not int or not isinstance(on, str) or not isinstance(basis, str):
                 raise self.error(
-                    f"{place} needs a whole number as row, and texts as on and basis",
+                    f"{place} needs a whole number for row, and strings for on and basis",
                     allowed='{ row = 3, on = "q", basis = "sin(q3)" }',
                 )
             term = ErrorTerm(row, on, basis)

@@ -246,7 +246,7 @@ def _arrays(path: Path, named: Sequence[str] | None, skip: int) -> Sheet:
         raise InputError(
             f"its columns have {', '.join(map(str, sorted(lengths)[:5]))} rows",
             where=str(path),
-            allowed="columns of one length",
+            allowed="columns of equal length",
         )
     if not lengths or not max(lengths):
         raise InputError("has no rows of numbers", where=str(path))

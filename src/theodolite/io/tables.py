@@ -102,7 +102,7 @@ def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
     for part in parts:
         if part.targets != first.targets:
             raise InputError(
-                f"measures other targets than {first.name}: {_named(part.targets)} instead of "
+                f"measures different targets from {first.name}: {_named(part.targets)} instead of "
                 f"{_named(first.targets)}",
                 where=part.name,
                 remedy="Put them into one file with a column for each target, blank where it was "
@@ -114,7 +114,7 @@ def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
         present = [array is not None for array in arrays]
         if any(present) and not all(present):
             odd = paths[present.index(present[0] is False)]
-            raise InputError(f"has other columns than {paths[0]}", where=str(odd))
+            raise InputError(f"has different columns from {paths[0]}", where=str(odd))
         if all(present):
             fields[field] = np.concatenate(arrays)
     more = f" and {len(parts) - 1} more files" if len(parts) > 1 else ""
@@ -125,7 +125,7 @@ def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
         odd_ones = sorted(set(part.columns) ^ set(first.columns))
         if odd_ones:
             raise InputError(
-                f"the column '{odd_ones[0]}' is in one file and not in the other: {first.name}",
+                f"the column '{odd_ones[0]}' is in only one of this file and {first.name}",
                 where=part.name,
                 remedy="Give it in all files or in none",
             )
@@ -233,12 +233,12 @@ def _check_limits(table: Table, data: Dataset, robot: Machine) -> None:
     column = next(name for name in table.columns if is_joint(name, robot.joint_names[joint]))
     raise InputError(
         f"line {np.asarray(data.lines)[row]}, column '{column}': joint {joint + 1} at "
-        f"{readings[row, joint] / factor:.6g} {unit} is out of its limits "
+        f"{readings[row, joint] / factor:.6g} {unit} is outside its limits "
         f"({int(outside.any(axis=1).sum())} of {len(data)} rows are)",
         where=str(table.path),
         allowed=f"{robot.lower[joint] / factor:.6g} to {robot.upper[joint] / factor:.6g} {unit}",
-        remedy="Check the unit in the column's name and that the data are of this robot; "
-        "to use them as they are, ignore the limits (--ignore-limits, check_limits=False)",
+        remedy="Check the column's unit and that the data are from this robot, or ignore the "
+        "limits (--ignore-limits, check_limits=False)",
     )
 
 

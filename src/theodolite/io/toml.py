@@ -39,7 +39,7 @@ def parse_toml(
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise InputError(f"is not a whole {kind} file: {error}", where=where, remedy=remedy) from (
+        raise InputError(f"is not a valid {kind} file: {error}", where=where, remedy=remedy) from (
             error
         )
 
@@ -70,7 +70,7 @@ class TomlReader:
         """A text for people; characters that a terminal would obey are refused."""
         value = self.content.get(key, default)
         if not isinstance(value, str):
-            raise self.error(f"{key} is {shown(value)}, not a text")
+            raise self.error(f"{key} is {shown(value)}, not a string")
         if not value.translate(_LINES).isprintable():
             raise self.error(f"{key} has characters that cannot be shown: {shown(value)}")
         return value

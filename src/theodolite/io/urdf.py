@@ -71,7 +71,7 @@ def read_urdf(
 ) -> Robot:
     """The robot between two links of a URDF file; without ``tip``, the only one there is.
 
-    With ``any_tip``, any of several that hang on the same joints.
+    With ``any_tip``, any of several tips behind the same joints.
     """
     path = Path(path)
     tree = parsed(path)
@@ -209,7 +209,7 @@ def _chain(
     by_child = {joint.child: joint for joint in joints}
     if len(by_child) < len(joints):
         twice = next(joint.child for joint in joints if by_child[joint.child] is not joint)
-        raise InputError(f"link '{twice}' hangs on two joints", where=where)
+        raise InputError(f"link '{twice}' is the child of two joints", where=where)
     parents = {joint.parent for joint in joints}
 
     def path_to(link: str) -> list[UrdfJoint] | None:
@@ -230,7 +230,7 @@ def _chain(
         tips = [leaf for leaf, count in moving.items() if count == max(moving.values())]
         if not tips:
             raise InputError(
-                f"no chain hangs on {f'link {root!r}' if root else 'any link'}",
+                f"no chain starts at {f'link {root!r}' if root else 'any link'}",
                 where=where,
                 allowed=sorted(parents),
             )

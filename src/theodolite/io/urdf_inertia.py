@@ -74,7 +74,7 @@ def write_inertias(
     tip: str | None = None,
     force: bool = False,
 ) -> list[str]:
-    """Write a URDF again with identified bodies; gives the names of the links that changed."""
+    """Write a copy of a URDF with identified bodies; gives the names of the links that changed."""
     joints, chain = check_bodies(source, tip=tip)
     written: dict[str, FloatArray | None] = {}
     for number, joint in enumerate(_moving_joints(chain), start=1):
@@ -82,8 +82,8 @@ def write_inertias(
         body = change_of_frame(aligning(joint.axis), np.zeros(3)) @ ours
         if not is_body(body):
             raise InputError(
-                f"link {number} could not be a body, so no URDF is written",
-                remedy="Identify consistent bodies",
+                f"the body of link {number} is not physically possible, so no URDF is written",
+                remedy="Identify physically consistent bodies",
             )
         written |= {link: None for link, _, _ in _fixed_to(joint.child, joints)}
         written[joint.child] = body

@@ -16,7 +16,7 @@ def workbook_rows(path: Path, skip: int) -> list[tuple[int, list[str]]]:
     """The rows of the first sheet that has any, as text, with their numbers."""
     openpyxl = needed("openpyxl", "Excel workbooks", path)
     content = BytesIO(read_bytes(path))
-    with undamaged("a whole Excel workbook", path):
+    with undamaged("a valid Excel workbook", path):
         check_unpacked(content, path)
         book = openpyxl.load_workbook(content, read_only=True, data_only=True)
         for sheet in book.worksheets:

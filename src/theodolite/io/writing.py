@@ -63,7 +63,7 @@ def exists(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be looked at: {reason(error)}", where=str(path)) from error
+        raise InputError(f"cannot be accessed: {reason(error)}", where=str(path)) from error
 
 
 def resolved(path: Path) -> Path:
@@ -71,7 +71,7 @@ def resolved(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        raise InputError("its links lead nowhere", where=str(path)) from error
+        raise InputError("it is a broken symbolic link", where=str(path)) from error
 
 
 @contextlib.contextmanager

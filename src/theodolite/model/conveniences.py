@@ -35,8 +35,9 @@ class Conveniences:
         Serial robots: q are the motor variables, radians and metres, which the columns ``q1`` ...
         of measurement files hold. With direct drives these are the joint variables.
 
-        Mechanisms: q are the measured joints in the order of `joint_names`. About where the passive
-        joints are may follow; without that, the branch of the home assembly is meant.
+        Mechanisms: q are the measured joints in the order of `joint_names`. Approximate
+        positions of the passive joints may follow; without them, the branch of the home assembly is
+        meant.
         """
         machine = self._machine
         motors, single = configurations(q, machine)
@@ -50,7 +51,7 @@ class Conveniences:
         edges.save_robot(self._machine, path, force=force)
 
     def plot(self, q: ArrayLike | None = None) -> Any:
-        """A matplotlib figure in configuration q; by default amid the limits, or at home."""
+        """A matplotlib figure in configuration q; by default midway between limits, or at home."""
         return edges.plot_robot(self._machine, q)
 
     def to_dict(self) -> dict[str, Any]:
@@ -58,7 +59,7 @@ class Conveniences:
         return edges.robot_dict(self._machine)
 
     def to_frame(self) -> Any:
-        """The parameters as a pandas frame, SI."""
+        """The parameters as a pandas DataFrame, SI."""
         return edges.frame(self.to_dict()["parameters"])
 
     def _repr_html_(self) -> str:

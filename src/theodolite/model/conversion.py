@@ -24,7 +24,7 @@ EXACTLY_PARALLEL = 1e-12
 
 
 def convert(robot: Robot, convention: Convention | str) -> Robot:
-    """The robot as a table of the given convention, between a base and a tool of six errors.
+    """The robot as a table of the given convention, with six errors each at base and tool.
 
     Targets stay; priorities do not, since the parameters have other names.
     """
@@ -33,7 +33,7 @@ def convert(robot: Robot, convention: Convention | str) -> Robot:
     name = convention.value if isinstance(convention, Convention) else convention
     if name not in named:
         raise InputError(
-            f"nothing is converted to the convention {shown(name)}", allowed=list(named)
+            f"there is no conversion to the convention {shown(name)}", allowed=list(named)
         )
     if robot.terms:
         raise InputError(

@@ -257,7 +257,7 @@ class Linkage(Conveniences):
             if closure.length is not None and name in dict(closure.length.constants)
         }
         if len(turned) > 1:
-            raise InputError(f"the constant '{name}' is a length here and an angle there")
+            raise InputError(f"the constant '{name}' is used both as a length and as an angle")
         return Unit.RADIAN if turned == {True} else Unit.METRE
 
     def _constant_group(self, name: str) -> Group:
@@ -418,7 +418,7 @@ class Linkage(Conveniences):
         return self._rod_lengths[closure.name]
 
     def reach(self) -> float:
-        """An upper bound of how far the tool is from where it stands, in metres."""
+        """An upper bound of the distance from base to tool, in metres."""
         lengths = [
             sum(
                 abs(element.amount)
@@ -480,7 +480,7 @@ class Linkage(Conveniences):
         )
 
     def with_tool_turned(self, rotation: FloatArray) -> Self:
-        """The same mechanism, its tool's axes turned in themselves."""
+        """The same mechanism with its tool frame rotated about its origin."""
         turns = zip((2, 1, 0), reversed(roll_pitch_yaw(rotation)), strict=True)
         elements = tuple(BodyElement(True, axis, amount=angle) for axis, angle in turns)
         name = f"{self.tool}-turned"

@@ -28,7 +28,7 @@ from theodolite.model.linkage import Linkage
 from theodolite.model.loop_motion import LoopMotion
 from theodolite.model.parameters import Parameter
 
-#: No parameters: where derivatives by them are not needed.
+#: No parameters: where derivatives with respect to them are not needed.
 NONE = np.empty(0, dtype=np.intp)
 #: Configurations at which it is looked what would open redundant closures.
 LOOKS = 8
@@ -41,7 +41,8 @@ class Mechanism(Linkage):
     """A tree of bodies with closures. Values are SI; format: docs/reference/mechanism-file.md.
 
     Configurations, called ``motors`` as everywhere, have a column for each measured joint. Further
-    columns, if there are any, say about where the passive joints are: the assembly branch.
+    columns, if there are any, are approximate positions of the passive joints, which choose the
+    assembly branch.
     """
 
     def priority(self, parameter: Parameter) -> int:
@@ -59,7 +60,7 @@ class Mechanism(Linkage):
     ) -> closing.Gap:
         """By how much the loops are open at given positions of all joints, with derivatives.
 
-        By all parameters, or by some of them: closing the loops needs none of these derivatives,
+        With respect to all parameters, or some: closing the loops needs none of these derivatives,
         and leaving them out saves most of the time.
         """
         basis = self.basis(joints)
@@ -119,7 +120,7 @@ class Mechanism(Linkage):
         return lambda joints: self.relative_gap(values, joints)
 
     def relative_gap(self, values: FloatArray, joints: FloatArray) -> closing.Gap:
-        """Gaps as parts of the reach and in radians, so that no size of a robot counts."""
+        """Gaps as fractions of the reach and in radians, so that a robot's size does not matter."""
         at = self.gap(values, joints, columns=NONE)
         units = self._gap_units
         return closing.Gap(
@@ -131,7 +132,7 @@ class Mechanism(Linkage):
 
     @cached_property
     def joint_units(self) -> tuple[FloatArray, FloatArray]:
-        """How far measured and passive joints go at all: the reach for those that slide."""
+        """Scale of measured and passive joints: 1 rad, or the reach for those that slide."""
         reach = self.reach() or 1.0
         active, passive = (
             np.array([reach if joint.kind is Joint.PRISMATIC else 1.0 for joint in joints])
@@ -257,7 +258,7 @@ class Mechanism(Linkage):
         return np.concatenate([active, passive], axis=1), np.asarray(gap <= closing.CLOSED)
 
     def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
-        """A derivative by basis values (n, rows, 1 + measured) as one by measured joints."""
+        """Turn a derivative w.r.t. basis values (n, rows, 1 + measured) into one w.r.t. joints."""
         return basis_jacobian[:, :, 1:]
 
     def readings(self, motors: FloatArray) -> FloatArray:
@@ -296,7 +297,7 @@ class Mechanism(Linkage):
     def held_by_closures(self) -> frozenset[str]:
         """Parameters that redundant closures hold: a change of theirs would open a loop for good.
 
-        Such is a twist of a bar in a planar loop that is closed in all six components.
+        For instance a twist of a bar in a planar loop that is closed in all six components.
         """
         if not self.redundant:
             return frozenset()
@@ -325,7 +326,7 @@ class Mechanism(Linkage):
         )
 
     def nearly_singular(self, configurations: FloatArray, limit: float) -> BoolArray:
-        """Where two assemblies (nearly) meet, so that a branch cannot be told, (n,).
+        """Where two assemblies (nearly) meet, so that the branch is ambiguous, (n,).
 
         Lengths count in parts of the reach, so that size makes no difference.
         """

@@ -76,7 +76,7 @@ class Robot(Conveniences):
         terms: Iterable[ErrorTerm] = (),
         gravity: tuple[float, float, float] | None = None,
     ) -> Robot:
-        """A robot with direct drives and joints that move half a turn (or 1 m) unless said."""
+        """A robot with direct drives and joints that move half a turn (or 1 m) unless given."""
         rows = tuple(frames)
         moving = [frame for frame in rows if frame.joint is not Joint.FIXED]
         if not moving:
@@ -221,7 +221,7 @@ class Robot(Conveniences):
         return motors, np.ones(len(motors), dtype=bool)
 
     def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
-        """A derivative by basis values (n, rows, basis) as one by motor variables.
+        """Turn a derivative w.r.t. basis values (n, rows, basis) into one w.r.t. motor variables.
 
         Further terms are small, and what a joint's error does to them is smaller still.
         """
@@ -244,7 +244,7 @@ class Robot(Conveniences):
         )
 
     def reach(self) -> float:
-        """An upper bound of how far the tip is from the first joint, in metres."""
+        """An upper bound of the distance from the first joint to the tip, in metres."""
         first = self.joint_rows[0]
         lengths = [
             abs(frame.amount(slot.symbol))
@@ -317,7 +317,7 @@ class Robot(Conveniences):
         )
 
     def with_tool_turned(self, rotation: FloatArray) -> Robot:
-        """The same robot, its tool's axes turned in themselves; its points stay where they are."""
+        """The same robot with its tool frame rotated about its origin; its points stay in place."""
         roll, pitch, yaw = roll_pitch_yaw(rotation)
         pieces = tuple(Piece(True, axis, 0, free=False) for axis in (2, 1, 0))
         amounts = dict(zip(piece_symbols(pieces), (yaw, pitch, roll), strict=True))

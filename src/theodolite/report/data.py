@@ -50,7 +50,7 @@ def coupling_data(lost: Coupling) -> dict[str, Any]:
 
 
 def excitation_data(excited: Excitation) -> dict[str, Any]:
-    """Whether a recording is exciting enough, for ``identifiable --data --json``."""
+    """Whether a recording excites the parameters, for ``identifiable --data --json``."""
     return {
         "sufficient": excited.sufficient,
         "condition_number": excited.condition_number,

@@ -28,8 +28,8 @@ def show_identified(screen: Console, result: IdentifiedDynamics, title: str) -> 
     for run in result.problem.runs:
         if run.cutoff:
             screen.print(
-                f"{run.name}: low-passed at {run.cutoff:.1f} Hz ({run.cutoff_reason}), one of "
-                f"{run.decimation.factor} samples kept of {run.rate:.0f} Hz",
+                f"{run.name}: low-passed at {run.cutoff:.1f} Hz ({run.cutoff_reason}); "
+                f"sampled at {run.rate:.0f} Hz, 1 in {run.decimation.factor} samples kept",
                 markup=False,
             )
     table = Table(title=title, title_justify="left")
@@ -140,7 +140,8 @@ def show_payload(screen: Console, payload: Payload, robot: str) -> None:
     screen.print(f"robot: {robot}", markup=False)
     if not payload.consistent:
         screen.print(
-            "no body has this inertia: the runs hardly show it. Mass and centre are valid",
+            "this inertia is not physically possible: the runs hardly determine it. Mass and "
+            "centre are valid",
             style="yellow",
         )
 
@@ -184,6 +185,6 @@ def show_excitation(screen: Console, excitation: Excitation) -> None:
         f"{excitation.trajectory.duration:.1f} s"
     )
     used = ", ".join(f"{name} {100 * part:.1f} %" for name, part in excitation.use.items())
-    screen.print(f"part of each limit used: {used}")
+    screen.print(f"fraction of each limit used: {used}")
     if excitation.clearance is not None:
         screen.print(f"smallest distance to floor and spheres {1e3 * excitation.clearance:.0f} mm")

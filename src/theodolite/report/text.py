@@ -173,12 +173,13 @@ def show_completeness(console: Console, report: Completeness) -> None:
     if report.exist != report.formula:
         shown = "positions" if report.measured is Measured.POSITION else "poses"
         known = "" if report.base else " where the base is known"
-        seen = f"of which {shown} show {report.exist}{known}"
+        seen = f"of which {shown} determine {report.exist}{known}"
     console.print(f"[bold]Parameters that exist[/bold]: {count} {seen}".rstrip())
     if report.complete and report.only_on_paper:
         console.print(
-            "[yellow]The model is complete only on paper: axes are so nearly parallel that it "
-            f"follows millimetres by metres (condition number {report.condition_number:.1e}). "
+            "[yellow]The model is complete only on paper: axes are so nearly parallel that "
+            "millimetres at the tool take metres in the parameters (condition number "
+            f"{report.condition_number:.1e}). "
             "Use kk or pose rows there.[/yellow]"
         )
     elif report.complete:
@@ -204,10 +205,10 @@ def show_completeness(console: Console, report: Completeness) -> None:
 
 
 def show_excitation(console: Console, excited: Excitation) -> None:
-    """Whether a recording is exciting enough, and what starves if not."""
+    """Whether a recording excites the parameters sufficiently, and which it does not."""
     console.print(
         f"condition number {excited.condition_number:.1f} against "
-        f"{excited.random_condition_number:.1f} of random configurations; determined worst: "
+        f"{excited.random_condition_number:.1f} of random configurations; least well determined: "
         f"{' '.join(excited.weakest)}"
     )
     for joint, part in excited.still.items():
@@ -218,9 +219,9 @@ def show_excitation(console: Console, excited: Excitation) -> None:
             f"{' '.join(excited.starved)}[/yellow]"
         )
     if excited.sufficient:
-        console.print("[green]The recording is exciting enough.[/green]")
+        console.print("[green]The recording excites the parameters sufficiently.[/green]")
     else:
-        console.print("[yellow]The recording is not exciting enough.[/yellow]")
+        console.print("[yellow]The recording does not excite the parameters sufficiently.[/yellow]")
 
 
 def show_errors(console: Console, title: str, columns: Mapping[str, Errors]) -> None:
@@ -244,7 +245,7 @@ def show_errors(console: Console, title: str, columns: Mapping[str, Errors]) -> 
 
 
 def _show_meaning(console: Console, result: Result) -> None:
-    """What starred parameters stand for: they are no estimates of the plain ones."""
+    """What starred parameters stand for: they are not estimates of the plain ones."""
     starred = [one for one in result.estimates if one.stands_for and not one.term]
     if not starred:
         return
@@ -303,9 +304,9 @@ def _show_found(console: Console, source: str, found: Mapping[str, Any]) -> None
         )
         say(f"fixture turned by {triple(fixture['rotation_vector_deg'])} deg in the sensor frame")
         say(
-            "the calibrated tool is turned as the fixture says"
+            "the calibrated tool has the orientation that the fixture shows"
             if found["tool_turned_by_fixture"]
-            else "how the tool is turned stays unknown: say how it is turned in the fixture"
+            else "the orientation of the tool stays unknown: give its orientation in the fixture"
         )
 
 
@@ -330,12 +331,12 @@ def _show_choice(console: Console, choice: Choice) -> None:
     if choice.chosen == simplest.name:
         next_best = min(others, key=lambda tried: tried.error)
         console.print(
-            f"Of {len(choice.tried)} models {choice.chosen} alone predicts what is left out in "
-            f"turn best, or as well; next best: {next_best.name}, {100 * next_best.error:.1f} +- "
+            f"Cross-validation of {len(choice.tried)} models: none is clearly better than "
+            f"{choice.chosen} alone; next: {next_best.name}, {100 * next_best.error:.1f} +- "
             f"{100 * next_best.scatter:.1f} % of its error"
         )
         return
-    title = "Models tried: error on measurements left out in turn"
+    title = "Models tried: cross-validation error"
     table = Table(title=title, title_justify="left")
     table.add_column("model")
     table.add_column("error", justify="right")

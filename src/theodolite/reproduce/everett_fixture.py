@@ -56,12 +56,12 @@ EIGHTY_EIGHT = (
     "printed ones they would be off by 20"
 )
 NINETY = (
-    "the report's method on the touches of eq. 89, which are printed to 5e-6 and whose errors it "
-    "makes about three times as large"
+    "the report's method on the touches of eq. 89, which are printed to 5e-6; the method makes "
+    "their errors about three times as large"
 )
 FIRST_ORDER = (
     "expected: the report's noise propagated to first order; +-: 3 standard errors of the report's "
-    "100, 1000 and 100 runs. The paper's figure and ours, from 1000 runs, have to be in there"
+    "100, 1000 and 100 runs. The paper's figure and ours, from 1000 runs, have to lie within"
 )
 LEAST_SQUARES = (
     "least squares instead of the report's zeros, same noise: propagated to first order, +- 3 "

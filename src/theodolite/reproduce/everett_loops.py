@@ -76,8 +76,10 @@ MULTIPLIER = 1e-12
 #: the 0.1 and the 99.9 % point of chi square.
 PRINTED_OBJECTIVE = (0.38e-6, 2.3e-6)
 
-CUT_OFF = "within 1e-3, one unit of the last digit: some positions are cut off, not rounded"
-BRANCHES = "joint 3 lies right of the line from joint 2 to joint 4; the report does not say so"
+CUT_OFF = "within 1e-3, one unit of the last digit: some positions are truncated, not rounded"
+BRANCHES = (
+    "joint 3 lies to the right of the line from joint 2 to joint 4; the report does not say so"
+)
 ROUNDING = (
     "nothing but rounding: 90 residuals of 1e-14 (lengths of 10 in double precision). The report "
     "stops at an objective of the order of 1e-14"
@@ -91,7 +93,7 @@ THREE_DECIMALS = (
     "(45 - 19) / 2 x 1e-6 / 12 = 1.1e-6 for rounded positions, within the 99.8 % range of chi "
     "square: the report's 1e-14 comes from positions it does not print"
 )
-PENALTY = "in proportion to 1 / weight, to first order: 100 fold"
+PENALTY = "in proportion to 1 / weight, to first order: 100-fold"
 #: Lengths and angles count alike, as in the report: its normalising length is 1.
 UNIT = Noise(1.0, 1.0)
 

@@ -30,7 +30,7 @@ SQUARES = 1e-24
 EQUATION_73 = "the report prints 18 parameters in each model, which are 4 x 3 + 6 of its eq. 73"
 SAME_ARM = (
     "the three models describe the same arms: one with 18 errors up to 5 mm and 5 mrad, fitted by "
-    "each model; rounding is left"
+    "each model; only rounding is left"
 )
 A_SLIDE = "the 34 of the text is for seven revolute joints; joint 4 is prismatic"
 SUM_OF_SQUARES = (
@@ -38,7 +38,7 @@ SUM_OF_SQUARES = (
     "it is one below 1e-24: 1e-14 times the condition number, 17, in each of 19 parameters"
 )
 STEPS = "an independent Gauss-Newton takes 5 steps; the report prints no number"
-POSES = "48 parameters for 32: the parameters are not unique, the poses are; rounding is left"
+POSES = "48 parameters for 32: the parameters are not unique, but the poses are; rounding is left"
 
 _TOOL = "Tx(0) Ty(0) Tz(0.1) Rx(0) Ry(0) Rz(0)"
 _SHOULDER = "Tx(0) Ty(0) Rx(0) Ry(0) Rz(q)"

@@ -26,10 +26,11 @@ TITLE = "Base inertial parameters of the PUMA 560 (Gautier 1991)"
 
 #: What rounds to 10^2.
 ORDER_OF_100 = (10**1.5, 10**2.5)
-PRINTED = "rounding; and half a digit of the four decimals that table III prints"
+PRINTED = "rounding, and half a unit of the four decimals that table III prints"
 RANDOM_S = (
-    "the samples are not printed: expected are 95 % of 200 random sequences (h: 55 samples; d, d0: "
-    "10 of six torques each), the paper's S has to be among them, ours is their median"
+    "the samples are not printed. Expected: the range of 95 % of 200 random sequences (h: 55 "
+    "samples; d, d0: 10 of six torques each), which has to contain the paper's S; ours is their "
+    "median"
 )
 CHOSEN_S = "the paper's order of magnitude: what rounds to 10^2"
 

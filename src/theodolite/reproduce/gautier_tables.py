@@ -68,7 +68,7 @@ FIVE_DIGITS = 1e-4
 HALF_A_DIGIT = 5.1e-5
 
 ZERO_ROWS = "the text says 17, which is the number of the others: 40 - 17 = 23, as in table V"
-SAMPLES = "the samples are random and not printed: compared is which side of tau = r |T11| eps"
+SAMPLES = "the samples are random and not printed: only the side of tau = r |T11| eps is compared"
 TOLERANCE = (
     "r |T11| eps with r = 55 gives the printed tau for eps = 2^-56, as on a VAX; for the 2^-52 of "
     "today's double precision it would be 8.4e-13"
@@ -78,10 +78,10 @@ NULL_SPACE = (
     "five printed digits. Our copy lacks the minus sign of ZZ1"
 )
 RANGE = "N is random, but beta N must be a combination of beta's columns, to four printed decimals"
-LOST = "lost in our copy; table V regenerates it, and the text writes three of its rows out"
+LOST = "missing in our copy; table V regenerates it, and the text prints three of its rows"
 FOUR_DECIMALS = "coefficients as in table V to rounding, value as in table III to four decimals"
 CHANCE = "S of d0 and of d hardly differ: which is smaller depends on samples that are not printed"
-GAP = "T41 is nothing but rounding, of samples and of a computer that are not ours"
+GAP = "T41 is nothing but rounding, which depends on the paper's samples and computer"
 
 
 @dataclass(frozen=True, eq=False)

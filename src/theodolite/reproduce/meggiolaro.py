@@ -22,7 +22,7 @@ _RIGHT = float(np.pi / 2)
 OF_TABLE_1 = "the paper prints no number for this robot: table 1, evaluated with this robot's own k"
 ALL_JOINTS_MEET = (
     "table 1 with q = n and the base known: it counts joint 1 among the redundant ones, although "
-    "the base before it is no unknown"
+    "the base before it is not an unknown"
 )
 COAXIAL = (
     "table 1 stops at d3 != 0, but the tip lies on the common axis of joints 2 and 3, so their "

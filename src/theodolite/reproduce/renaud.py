@@ -75,8 +75,8 @@ EVALUATIONS = (
 )
 STOPPED = "the solver stops where a step is a thousandth of the error that the noise would make"
 PROPAGATED = (
-    "fresh poses in four times the volume of the 81. The noise is ours, 0.2 mm and 0.5 mrad: "
-    "expected is what its covariance gives, from the 0.1 to the 99.9 % point"
+    "fresh poses in four times the volume of the 81. The noise is ours, 0.2 mm and 0.5 mrad. "
+    "Expected: what its covariance gives, from the 0.1 to the 99.9 % point"
 )
 UNNAMED = (
     "the paper says that tTe and bTc hold parameters that cannot be identified, and that d is "

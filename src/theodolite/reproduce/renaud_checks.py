@@ -37,11 +37,11 @@ RULER = (
 STRAIGHTER = "in both directions and by each of the three models"
 WHICH_POSES = (
     "a priori against identified (inverse-12) parameters at the same joints. The poses are not "
-    "printed: expected is the range over twelve parts of the workspace (turns: where theta = 0), "
-    "in which the paper's figure and ours have to be. 26 mm needs one between Z = -350 and "
+    "printed. Expected: the range over twelve parts of the workspace (turns: where theta = 0), "
+    "which has to contain the paper's figure and ours. 26 mm needs a part between Z = -350 and "
     "-400 mm; from -400 to -500 mm, where our grid is, it is 26.6 to 27.1"
 )
-SQUARE = "the paper prints 1 cm, which 5 to 15 mm round to"
+SQUARE = "the paper prints 1 cm, to which 5 to 15 mm round"
 PEN = "drawn by a real robot with a pen; the simulated one has no errors besides those identified"
 
 

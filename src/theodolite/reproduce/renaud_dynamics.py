@@ -56,13 +56,15 @@ SURE = 3.0
 AS_WELL = 0.05
 
 DIFFERENCES = "differences of 0.1 mm and 0.1 mrad in eq. 7 leave about 1e-8 of it"
-SIMULATED = "simulated with the printed values, which have to come back within 3 of our deviations"
+SIMULATED = (
+    "simulated with the printed values, which have to be recovered within 3 of our deviations"
+)
 OTHER_RECORDING = (
     "a deviation depends on the recording's length, motion and noise, none of which is printed"
 )
 NOISE_LEFT = (
-    "what the true parameters leave of the same recording, which is its noise, of our choice; the "
-    "paper's 10 % are those of a real robot"
+    "what the true parameters leave of the same recording, which is its noise, chosen by us; the "
+    "paper's 10 % is that of a real robot"
 )
 
 

@@ -48,13 +48,13 @@ SURE = 3.0
 
 SIMULATED = (
     "the poses are not printed: the robot of this column is simulated, with 0.2 mm and 0.5 mrad of "
-    "noise, identified by its method from the a priori values, and has to come back within 3 "
-    "standard errors"
+    "noise, identified by its method from the a priori values, and has to be recovered within "
+    "3 standard errors"
 )
 EXTERNALS = (
-    "q by the a priori parameters less q by column inverse-12, at our 81 poses. The paper's poses "
-    "and bTc are not printed: a bTc that differs by (-0.8, 0.8, 2.9) mm and -6 mrad turns our four "
-    "means into the printed ones"
+    "q from the a priori parameters minus q from column inverse-12, at our 81 poses. The paper's "
+    "poses and bTc are not printed: a bTc that differs by (-0.8, 0.8, 2.9) mm and -6 mrad turns "
+    "our four means into the printed ones"
 )
 MISPRINT = (
     f"{EXTERNALS}. The 0.0035 has to be 0.035: with 0.0035 the RMS would be 0.019, and not the "

@@ -12,5 +12,5 @@ def opencv() -> Any:
     try:
         import cv2
     except ImportError as error:
-        raise MissingExtraError("looking at pictures", "vision") from error
+        raise MissingExtraError("reading pictures", "vision") from error
     return cv2

@@ -1,4 +1,4 @@
-"""``theodolite dynamics excite``: a motion that shows the parameters best."""
+"""``theodolite dynamics excite``: a motion that best excites the parameters."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def command(
     ] = 0.0,
     slow_speed: Annotated[
         float,
-        typer.Option(metavar="PART", help="Part of the speed limits that the slow part may use."),
+        typer.Option(
+            metavar="PART", help="Fraction of the speed limits that the slow part may use."
+        ),
     ] = 0.15,
     harmonics: Annotated[
         int, typer.Option(metavar="N", help="Harmonics of the Fourier series, 2 or more.")
@@ -59,14 +61,14 @@ def command(
     criterion: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="condition: a small condition number; logdet: a large log det."
+            metavar="NAME", help="condition: smallest condition number; logdet: largest log det."
         ),
     ] = "condition",
     friction: Annotated[
         str,
         typer.Option(
             metavar="TERM,...",
-            help="Friction terms that the motion should show: viscous, coulomb, offset; or none.",
+            help="Friction terms that the motion should excite: viscous, coulomb, offset; or none.",
         ),
     ] = DEFAULT_FRICTION,
     rotors: RotorsOption = True,
@@ -95,14 +97,15 @@ def command(
     keep_out: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="x,y,z,r", help="A sphere that the arm must not enter, mm; may be repeated."
+            metavar="x,y,z,r",
+            help="A sphere that the arm must not enter, mm; may be given several times.",
         ),
     ] = None,
     radius: Annotated[
-        float, typer.Option(metavar="MM", help="Radius of the balls that stand for the arm, mm.")
+        float, typer.Option(metavar="MM", help="Radius of the spheres that model the arm, mm.")
     ] = 80.0,
     starts: Annotated[
-        int, typer.Option(metavar="N", help="Random motions to improve, 1 or more.")
+        int, typer.Option(metavar="N", help="Random starts of the search, 1 or more.")
     ] = 6,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Plot the motion.")] = None,
     gravity: GravityOption = None,
@@ -111,7 +114,7 @@ def command(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Plan a motion within limits that shows inertial and friction parameters best."""
+    """Plan a motion within limits that best excites inertial and friction parameters."""
     from theodolite.dynamics.excitation.criteria import Criterion
     from theodolite.dynamics.excitation.limits import Limits
     from theodolite.dynamics.excitation.optimise import Part, excite
@@ -210,7 +213,7 @@ class _Progress:
 
         screen = Console(stderr=True)
         self._bar = Progress(console=screen, transient=True, disable=not screen.is_terminal)
-        self._task = self._bar.add_task("improving random motions", total=starts)
+        self._task = self._bar.add_task("searching", total=starts)
 
     def __enter__(self) -> _Progress:
         self._bar.__enter__()

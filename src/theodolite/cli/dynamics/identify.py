@@ -80,7 +80,7 @@ def command(
     ] = "torque",
     check: Annotated[
         Path | None,
-        typer.Option(metavar="DATA", help="Judge the result by another recording."),
+        typer.Option(metavar="DATA", help="Validate the result on another recording."),
     ] = None,
     friction: FrictionOption = DEFAULT_FRICTION,
     rotors: RotorsOption = True,
@@ -89,13 +89,14 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Prior of ridge and consistent: a URDF, or what --out wrote before.",
+            help="Prior for ridge and consistent: a URDF, or a file written by --out.",
         ),
     ] = None,
     urdf_out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write the URDF again with the identified bodies (consistent)."
+            metavar="FILE",
+            help="Write a copy of the URDF with the identified inertias (consistent).",
         ),
     ] = None,
     plot: PlotOption = None,
@@ -176,7 +177,7 @@ def _check_urdf_output(robot: str, estimator: Estimator | None, tip: str | None)
         )
     if estimator is not Estimator.CONSISTENT:
         raise InputError(
-            "--urdf-out needs bodies that can exist", remedy="Add --estimator consistent"
+            "--urdf-out needs physically consistent bodies", remedy="Add --estimator consistent"
         )
     check_bodies(Path(robot), tip=tip)
 

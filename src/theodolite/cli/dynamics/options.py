@@ -25,7 +25,7 @@ GravityOption = Annotated[
     str | None,
     typer.Option(
         metavar="x,y,z",
-        help="Gravity in the world, m/s2. Default: against the first axis of a table of axes; "
+        help="Gravity in the world, m/s2. Default: opposite to the first joint axis; "
         "along -z for URDF files and mechanisms.",
     ),
 ]
@@ -43,7 +43,8 @@ GainsOption = Annotated[
 CutoffOption = Annotated[
     float | None,
     typer.Option(
-        metavar="HZ", help="Cut-off frequency of the low-pass, Hz. Default: chosen from the data."
+        metavar="HZ",
+        help="Cut-off frequency of the low-pass filter, Hz. Default: chosen from the data.",
     ),
 ]
 KeepRestOption = Annotated[
@@ -51,7 +52,7 @@ KeepRestOption = Annotated[
     typer.Option(
         "--keep-rest/--no-keep-rest",
         "--whole/--no-whole",
-        help="Keep the rest before and after the movement.",
+        help="Keep the standstill before and after the movement.",
     ),
 ]
 FrictionOption = Annotated[
@@ -173,7 +174,7 @@ def parse_body(text: str) -> RigidBody:
     from theodolite.dynamics.inertia import PLACES, RigidBody
     from theodolite.errors import InputError
 
-    allowed = "4 or 10 numbers: kg, three mm, perhaps six kg m2"
+    allowed = "4 or 10 numbers: kg, three in mm, optionally six in kg m2"
     try:
         numbers = parse_numbers(text, "--payload", "2.8,0,0,60")
     except InputError as error:

@@ -89,10 +89,10 @@ class Excitation:
         if not self.within_limits:
             return (
                 "no motion within all limits was found. Widen the limits, move floor and spheres, "
-                "or try more random motions",
+                "or try more random starts",
             )
         if self.condition_number > POOR_CONDITION:
-            return ("some parameters hardly show. Allow more speed, or more time",)
+            return ("some parameters are hardly excited. Allow more speed, or more time",)
         return ()
 
     @property
@@ -116,11 +116,13 @@ def excite(
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Excitation:
-    """Plan the best of several improved random motions; the generator's seed reproduces it."""
+    """Plan the best motion found from several random starts; the seed of ``rng`` reproduces it."""
     if harmonics < 2:
-        raise InputError(f"{harmonics} harmonics", allowed="2 or more: one cannot start at rest")
+        raise InputError(
+            f"{harmonics} harmonics", allowed="2 or more: a single harmonic cannot start at rest"
+        )
     if starts < 1:
-        raise InputError(f"{starts} random motions", allowed="1 or more")
+        raise InputError(f"{starts} random starts", allowed="1 or more")
     search = _Search(dynamics, limits, parts, harmonics, drives, criterion, rng)
     with single_thread():
         motions: list[FloatArray] = []
