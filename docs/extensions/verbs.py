@@ -99,7 +99,7 @@ def _option(parameter: Any) -> tuple[str, str, str]:
     names = "/".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
     value = "" if parameter.is_flag else f" {parameter.metavar or parameter.name.upper()}"
     if parameter.required:
-        default = "needed"
+        default = "required"
     elif parameter.is_flag:
         default = "" if parameter.default is None else _flag(parameter)
     elif parameter.default in (None, ""):
