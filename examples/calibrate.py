@@ -14,7 +14,7 @@ def main() -> float:
     rng = np.random.default_rng(1)
     robot, method = th.robots.puma560(), th.Position()
 
-    # A robot that is not what it should be, and measurements of it.
+    # A robot with errors, and measurements of it.
     true = th.perturb(robot, th.ParameterErrors(length=3e-3, angle=6e-3), rng)
     data = th.simulate(true, method, points=80, rng=rng, noise=th.Noise(position=5e-5))
 
