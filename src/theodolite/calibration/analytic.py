@@ -200,7 +200,7 @@ def with_base_known(robot: Robot) -> Robot:
 
 def analytic(robot: Robot, measured: Measured, *, base: bool = True) -> Identifiability:
     """Identifiable parameters of any model by the analytic rule."""
-    skeleton = robot.chains[0].skeleton(robot.values)
+    skeleton = robot.chains[0].skeleton(robot.values).in_units_of(robot.reach() or 1.0)
     structure = Structure.of(skeleton, measured, base=base)
     chosen = candidates(robot, base=base)
     matrix = structure.essential.T @ skeleton.screws[:, chosen]

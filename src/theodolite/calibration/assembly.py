@@ -19,7 +19,7 @@ MEETING = closing.NEARLY_SINGULAR / 10
 LOOKS = 8
 #: Random guesses from which other assemblies of a configuration are looked for.
 ATTEMPTS = 40
-#: A guess further from every assembly near it than this says nothing (radians, metres).
+#: A guess further from every assembly near it than this says nothing (radians, reaches).
 FAR = np.pi / 4
 #: A position is suspicious if it is this many times further off than the usual one ...
 SUSPICIOUS = 5.0
@@ -50,7 +50,7 @@ def with_passive_joints(
         passive, gap = mechanism.close(mechanism.values, active, guess)
         configurations = np.concatenate([active, passive], axis=1)
     # The real machine was there: gaps that small errors of its constants explain are let pass.
-    closed = np.asarray(gap <= ALMOST * mechanism.reach())
+    closed = np.asarray(gap <= ALMOST)
     if not closed.all():
         given = guess is not None
         _refuse_open(mechanism, active[~closed], gap[~closed], lines[~closed], where, given=given)
@@ -98,7 +98,7 @@ def _refuse_open(
     beyond[: len(possible)] = ~np.array(possible)
     raise InputError(
         f"{name_lines(lines[beyond])}: the loops of '{mechanism.name}' cannot close there; the "
-        f"first stays open by {1e3 * gap[beyond][0]:.3g} mm or mrad",
+        f"first stays open by {1e3 * gap[beyond][0] * (mechanism.reach() or 1.0):.3g} mm",
         where=where,
         remedy="Check the readings, their unit and the robot's lengths, or leave the rows out",
     )
@@ -122,7 +122,7 @@ def _check_guesses(
     turning = np.array([joint.kind is Joint.REVOLUTE for joint in mechanism.passive])
     off = passive - guess
     off = np.where(turning, np.remainder(off + np.pi, 2 * np.pi) - np.pi, off)
-    far = np.abs(off) > FAR
+    far = np.abs(off) > FAR * mechanism.joint_units[1]
     # Joints that the loops do not move, such as a rod's spin, may be anywhere.
     if not far.any():
         return

@@ -54,6 +54,8 @@ BALANCING = 8
 #: end when they change the cost by less than this part.
 OWN_INPUTS = 12
 SAME_COST = 1e-6
+#: Part of its range in which a joint that stands still may be read.
+STILL = 1e-6
 #: Of a base parameter's tolerance: what it takes over from another one is worth mentioning.
 NOTICEABLE = 1e-3
 
@@ -384,9 +386,9 @@ def _start(
 
 
 def _still(robot: Machine, data: Dataset) -> tuple[str, ...]:
-    """Joints that never moved."""
-    ranges = np.ptp(robot.readings(data.motors), axis=0)
-    return tuple(name for name, part in zip(robot.joint_names, ranges, strict=True) if part <= 0.0)
+    """Joints that never moved, but for the noise of their readings."""
+    used = np.ptp(robot.readings(data.motors), axis=0) / (robot.upper - robot.lower)
+    return tuple(name for name, part in zip(robot.joint_names, used, strict=True) if part < STILL)
 
 
 def _normalising_length(problem: CalibrationProblem, solution: Solution) -> dict[str, Any]:

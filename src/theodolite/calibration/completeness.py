@@ -104,7 +104,7 @@ def completeness(
     """
     check_machine(robot)
     robot = robot.without_terms().with_targets(())
-    skeleton = robot.skeleton
+    skeleton = robot.skeleton.in_units_of(robot.reach() or 1.0)
     structure = Structure.of(skeleton, measured, base=base)
     known = analytic(robot, measured, base=base)
     matrix = structure.essential.T @ skeleton.screws[:, candidates(robot, base=base)]
@@ -132,7 +132,7 @@ def completeness(
 def missing_errors(robot: Robot, measured: Measured) -> tuple[str, ...]:
     """In words, what the robot's model cannot express: all of ``Completeness.missing``."""
     robot = robot.without_terms().with_targets(())
-    skeleton = robot.skeleton
+    skeleton = robot.skeleton.in_units_of(robot.reach() or 1.0)
     structure = Structure.of(skeleton, measured)
     chosen = [index for index, parameter in enumerate(robot.parameters) if not parameter.gain]
     free = robot.with_priorities({robot.parameters[index].name: 1 for index in chosen})

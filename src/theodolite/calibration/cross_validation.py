@@ -102,4 +102,4 @@ def judge(split: Split, pose: Pose, fit: Fit, method: Method) -> HeldOut | None:
         )
         for values in (nominal_placed(problem), solution.values)
     )
-    return HeldOut(split.groups, before, after)
+    return HeldOut(split.groups, before, after, exact=is_exact(after, problem.robot))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.cross_validation import ROWS_PER_PARAMETER
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import CalibrationProblem
 from theodolite.calibration.result import Choice, Tried
@@ -45,9 +46,6 @@ FOLDS, SPLITS = 5, 3
 CLEARLY = 2.0
 #: ... and by this part, below which it is not worth its parameters.
 WORTHWHILE = 0.01
-#: Measurements left for a fit, in numbers per parameter that the geometry has.
-NUMBERS_PER_PARAMETER = 2.0
-
 GEOMETRY, GAINS = "geometry", "gains"
 #: Keeps ratios of exact predictions finite.
 TINY = float(np.finfo(float).tiny)
@@ -181,7 +179,7 @@ class Linearised:
         groups = data.groups()
         number = int(groups.max(initial=-1)) + 1
         rows = solution.reduction.rows * (1.0 - 1.0 / FOLDS)
-        if number < FOLDS or rows < NUMBERS_PER_PARAMETER * solution.identifiability.rank:
+        if number < FOLDS or rows < ROWS_PER_PARAMETER * solution.identifiability.rank:
             return None
         parts = []
         for _ in range(SPLITS):

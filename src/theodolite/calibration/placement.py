@@ -17,7 +17,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, seen
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.method import Method, Start, rms_error
+from theodolite.calibration.method import ANOTHER_ROBOT, Method, Start, rms_error
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError
 from theodolite.estimation.solver import Change, solve
@@ -123,7 +123,7 @@ def placed_start(
         return robot, False
     placed = place(robot, data, method)
     error = rms_error(method, placed, data)
-    if error > far:
+    if error > ANOTHER_ROBOT * robot.reach() > 0.0:
         raise InputError(
             f"wherever the base of '{robot.name}' is placed, these positions are off by "
             f"{1e3 * error:.0f} mm rms",

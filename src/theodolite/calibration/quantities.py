@@ -39,5 +39,5 @@ def all_of(errors: Mapping[str, FloatArray], wanted: str) -> FloatArray:
 
 def are_exact(largest: Mapping[str, float], reach: float) -> bool:
     """Are errors of these sizes rounding, or too small for any sensor?"""
-    units = {"position": reach or 1.0, "pixel": PICTURE}
+    units = {"position": reach or 1.0, "joint stroke": reach or 1.0, "pixel": PICTURE}
     return all(size < EXACT * units.get(quantity(name), 1.0) for name, size in largest.items())

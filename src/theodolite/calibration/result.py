@@ -12,7 +12,7 @@ import numpy as np
 from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.quantities import all_of
-from theodolite.calibration.shortcomings import Shortcomings
+from theodolite.calibration.shortcomings import CHANCE, Shortcomings
 from theodolite.calibration.weights import Share
 from theodolite.errors import InputError
 from theodolite.estimation.descent import Iteration, Status
@@ -22,12 +22,10 @@ from theodolite.estimation.statistics import Statistics
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import Group, Unit, placing
 
-#: Errors below this are rounding, metres and radians.
-NEGLIGIBLE_ERROR = 1e-10
 #: A parameter whose standard error is above this part of its tolerance is hardly determined.
 WEAK = 0.5
 #: Residuals this many times the stated noise, or this part of the reach, are not noise.
-ABOVE_KNOWN_NOISE = 2.0
+ABOVE_KNOWN_NOISE = 1.5
 ABOVE_ANY_NOISE = 2e-3
 #: The part of the measurements that a robust loss is judged by.
 MOST_OF_THEM = 0.8
@@ -37,7 +35,6 @@ GROSS = 10.0
 #: Sources contradict each other where one fits so many times worse with the others than alone, at
 #: this chance where they agree; below the first factor that is not worth a word.
 DISAGREES, CONTRADICTS = 1.1, 1.5
-CHANCE_OF_AGREEMENT = 1e-3
 #: A parameter this many tolerances from nominal contradicts its tolerance.
 BEYOND_TOLERANCE = 5.0
 NAMED = 8
@@ -51,6 +48,8 @@ BEYOND_RATIO = 1.02
 #: radians, means that the data are of another robot or of another kind than was said.
 IMPLAUSIBLE_LENGTH = 0.1
 IMPLAUSIBLE_ANGLE = 0.5
+#: Of a gain that changes.
+IMPLAUSIBLE_GAIN = 0.5
 
 
 @dataclass(frozen=True)
@@ -115,12 +114,14 @@ class HeldOut:
     nominal: Errors
     calibrated: Errors
 
+    #: Is all that the calibrated robot leaves rounding?
+    exact: bool = False
+
     @property
     def better(self) -> bool:
-        """Is the calibrated robot better than the nominal one there, or both exact?"""
-        return all(
-            self.calibrated[quantity].rms < max(self.nominal[quantity].rms, NEGLIGIBLE_ERROR)
-            for quantity in self.nominal
+        """Is the calibrated robot better than the nominal one there, or exact?"""
+        return self.exact or all(
+            self.calibrated[quantity].rms < self.nominal[quantity].rms for quantity in self.nominal
         )
 
 
@@ -300,7 +301,7 @@ class Result:
     def _far_above_noise(self) -> str:
         """Residuals that no noise explains."""
         if self.noise_known:
-            if self.statistics.sigma > ABOVE_KNOWN_NOISE:
+            if self.statistics.sigma > ABOVE_KNOWN_NOISE and self._beyond_chance():
                 return (
                     f"The residuals are {self.statistics.sigma:.1f} times the stated noise: the "
                     "model lacks something, or the noise is larger than stated."
@@ -319,6 +320,13 @@ class Result:
             )
         return ""
 
+    def _beyond_chance(self) -> bool:
+        """Are the residuals larger than the stated noise makes them, but by chance?"""
+        from scipy.special import chdtrc
+
+        degrees = self.statistics.degrees_of_freedom
+        return bool(chdtrc(max(degrees, 1), degrees * self.statistics.sigma**2) < CHANCE)
+
     def _contradictions(self, least: float, most: float) -> list[str]:
         """Sources that fit worse together than alone, by a factor within limits."""
         return [
@@ -326,7 +334,7 @@ class Result:
             "than alone: they contradict each other, or the model lacks something that each of "
             "them hides in its own way."
             for share in self.shares
-            if share.chance < CHANCE_OF_AGREEMENT and least < share.worse_together <= most
+            if share.chance < CHANCE and least < share.worse_together <= most
         ]
 
     def _mild_outliers(self) -> str:
@@ -410,7 +418,6 @@ class Result:
         limits = {
             Unit.METRE: IMPLAUSIBLE_LENGTH * self.nominal.reach(),
             Unit.RADIAN: IMPLAUSIBLE_ANGLE,
-            Unit.ONE: IMPLAUSIBLE_ANGLE,
         }
         # Base and tool may well be elsewhere; links are not.
         links = {p.name for p in self.nominal.parameters if p.group is Group.ARM}
@@ -418,7 +425,8 @@ class Result:
             estimate.name
             for estimate in self.estimates
             if estimate.name in links
-            and abs(estimate.identified - estimate.nominal) > limits.get(estimate.unit, np.inf)
+            and abs(estimate.identified - estimate.nominal)
+            > limits.get(estimate.unit, IMPLAUSIBLE_GAIN * abs(estimate.nominal) or np.inf)
         ]
 
     def signed_robot(self) -> Machine:

@@ -135,12 +135,16 @@ def variants(robot: Robot, data: Dataset, group: str) -> dict[str, Terms]:
 
 
 def tolerances(robot: Robot, group: str, terms: Terms) -> dict[str, float]:
-    """Tolerances of a group's coefficients by name."""
-    size = TOLERANCES[group]
-    return {
-        term.name: size if turned_by(robot, term) else size * (robot.reach() or 1.0)
-        for term in terms
-    }
+    """Tolerances of a group's coefficients by name, for a basis of about one."""
+    size, reach = TOLERANCES[group], robot.reach() or 1.0
+    slides = {f"q{n}" for n, kind in enumerate(robot.joint_types, 1) if kind is Joint.PRISMATIC}
+    found = {}
+    for term in terms:
+        amount = size if turned_by(robot, term) else size * reach
+        # A moment grows with how far a joint has slid, which is up to a reach.
+        slid = term.expression.moments and slides & term.expression.names
+        found[term.name] = amount / reach if slid else amount
+    return found
 
 
 def when(data: Dataset) -> tuple[str, FloatArray | None]:

@@ -201,7 +201,7 @@ def command(
             subject,
             recorded,
             way,
-            noise=_noise(noise_mm, noise_mrad, noise_joint_deg, noise_slide_mm),
+            noise=_noise(way, noise_mm, noise_mrad, noise_joint_deg, noise_slide_mm),
             gains=gains,
             terms=term_names(terms),
             rows_as_time=rows_as_time,
@@ -281,7 +281,9 @@ def _chosen(kind: Any, text: str, option: str, *, then: Any = None) -> Any:
     return member if then is None else then(member)
 
 
-def _noise(mm: float | None, mrad: float | None, joint_deg: float, slide_mm: float) -> Noise | None:
+def _noise(
+    method: Method, mm: float | None, mrad: float | None, joint_deg: float, slide_mm: float
+) -> Noise | None:
     import numpy as np
 
     from theodolite.calibration.noise import Noise
@@ -296,6 +298,11 @@ def _noise(mm: float | None, mrad: float | None, joint_deg: float, slide_mm: flo
         )
     if mm is None:
         return None
+    if mrad is None and "rotations" in method.needs:
+        raise InputError(
+            "position noise was given without rotation noise, and orientations are seen too",
+            remedy="Give --noise-mrad as well, or neither",
+        )
     return Noise(
         position=mm * 1e-3,
         orientation=Noise().orientation if mrad is None else mrad * 1e-3,

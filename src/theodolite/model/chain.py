@@ -242,6 +242,16 @@ class Skeleton:
     #: Screws of the parameters in the bodies' frames, (6 bodies, p).
     screws: FloatArray
 
+    def in_units_of(self, length: float) -> Skeleton:
+        """The same with lengths in another unit, so that shifts and turns are of one size."""
+        shifts = np.tile([length] * 3 + [1.0] * 3, len(self.links))
+        return Skeleton(
+            tuple((rotation, position / length) for rotation, position in self.links),
+            self.joints,
+            self.offsets,
+            self.screws / shifts[:, None],
+        )
+
 
 class Motion:
     """Where a chain's bodies and tip are, for each sample, and how they depend on everything."""

@@ -97,13 +97,18 @@ class Mechanism(Linkage):
         return closing.frame_gap(motion, closure.kind.rows, columns)
 
     def leg_lengths(self, joints: FloatArray) -> FloatArray:
-        """Size of every closure equation's own length: of rods theirs, else the reach, (n, m)."""
+        """Size of every closure equation's own length: of rods theirs, else the reach, (n, m).
+
+        Equations of turns are in radians.
+        """
+        units = self._gap_units
+        starts = np.cumsum([0, *(len(closure.kind.rows) for closure in self.closures)])
         basis = self.basis(joints)
         sizes = [
             self._rod_lengths[closure.name].motion(self.values, basis).position[:, :1]
             if closure.length is not None
-            else np.full((len(joints), len(closure.kind.rows)), self.reach())
-            for closure in self.closures
+            else np.tile(units[starts[place] : starts[place + 1]], (len(joints), 1))
+            for place, closure in enumerate(self.closures)
         ]
         return np.concatenate(sizes, axis=1)
 

@@ -95,7 +95,7 @@ class Parameter:
         tolerances = {
             Unit.METRE: length * (reach or 1.0),
             Unit.RADIAN: angle,
-            Unit.ONE: LINK_GAIN,
+            Unit.ONE: LINK_GAIN * (abs(self.value) or 1.0),
         }
         return tolerances.get(self.unit, inf)
 
