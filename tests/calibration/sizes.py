@@ -7,10 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 import theodolite as th
+from theodolite.model.bodies import BodyElement, MechanismJoint
+from theodolite.model.parameters import Unit
 
 
-def grown(robot: th.Robot, factor: float) -> th.Robot:
+def grown(robot: th.Robot | th.Mechanism, factor: float) -> th.Robot | th.Mechanism:
     """The same robot with all its lengths multiplied."""
+    if isinstance(robot, th.Mechanism):
+        return _grown_mechanism(robot, factor)
     rows = []
     for row in robot.frames:
         turning = {slot.symbol: slot.rotation for slot in row.slots}
@@ -31,6 +35,37 @@ def grown(robot: th.Robot, factor: float) -> th.Robot:
             th.Target(target.name, tuple(factor * x for x in target.position))
             for target in robot.targets
         ),
+    )
+
+
+def _grown_mechanism(robot: th.Mechanism, factor: float) -> th.Mechanism:
+    units = {parameter.name: parameter.unit for parameter in robot.parameters}
+
+    def element(one: BodyElement) -> BodyElement:
+        return one if one.rotation else replace(one, amount=factor * one.amount)
+
+    def joint(one: MechanismJoint) -> MechanismJoint:
+        if one.kind is not th.Joint.PRISMATIC:
+            return one
+        home = None if one.home is None else factor * one.home
+        return replace(one, home=home, lower=factor * one.lower, upper=factor * one.upper)
+
+    return replace(
+        robot,
+        bodies=tuple(
+            replace(body, elements=tuple(element(one) for one in body.elements))
+            for body in robot.bodies
+        ),
+        closures=tuple(
+            closure if closure.length is None else replace(closure, length=element(closure.length))
+            for closure in robot.closures
+        ),
+        active=tuple(joint(one) for one in robot.active),
+        passive=tuple(joint(one) for one in robot.passive),
+        constants={
+            name: factor * value if units[name] is Unit.METRE else value
+            for name, value in robot.constants.items()
+        },
     )
 
 

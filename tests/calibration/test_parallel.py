@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import least_squares
+from scipy.spatial.transform import Rotation
 
 import theodolite as th
 from tests.calibration.mahalanobis import relative_scatter, squared_distance
@@ -11,6 +13,7 @@ from tests.random_robots import central_differences
 from theodolite.calibration.coupling import coupling
 from theodolite.calibration.parallel import inverse_joints
 from theodolite.errors import InfeasibleError, InputError
+from theodolite.estimation.descent import ERROR_TOLERANCE
 from theodolite.estimation.solver import solve
 from theodolite.estimation.statistics import statistics
 from theodolite.reproduce import renaud
@@ -170,6 +173,63 @@ def test_intervals_hold_and_methods_agree(name: str, poses: int) -> None:
         assert np.linalg.norm(places["implicit"] - places["frame"], axis=1).mean() < 3 * off
     for mean in squares.values():
         assert mean == pytest.approx(1.0, abs=4 * relative_scatter(known.rank, runs))
+
+
+def test_the_inverse_method_ends_where_scipy_does() -> None:
+    """Legs written out by hand, derivatives by finite differences: the same minimum.
+
+    Residuals are weighed anew in every iteration, so the solution is the minimum for the weights
+    there: scipy is given those, and the prior. The search ends where a step would be shorter than
+    ``ERROR_TOLERANCE`` standard errors, and lower the cost by less than its square.
+    """
+    robot, method = th.robots.load("gough"), th.Inverse()
+    rng = np.random.default_rng(0)
+    known = th.identifiable(robot, method)
+    true = th.perturb(robot, SMALL, rng, only=known.identifiable)
+    data = th.simulate(true, method, points=40, rng=rng, noise=NOISE)
+    problem = method.problem(robot, data, noise=NOISE)
+    ours = solve(problem, noise_known=True)
+    assert ours.status.good
+    names, base = [p.name for p in problem.parameters], ours.changed
+    start = np.array([p.value for p in problem.parameters])
+    assert np.array_equal(np.delete(ours.values, base), np.delete(start, base))
+    covariance = problem._rows(problem.full_values(ours.values), slice(0, len(data)))[2]
+    white = np.linalg.inv(np.linalg.cholesky(covariance))
+
+    def residual(x: np.ndarray) -> np.ndarray:
+        values = start.copy()
+        values[base] = x
+        off = _legs(dict(zip(names, values, strict=True)), data) - data.motors[:, : robot.joints]
+        return np.concatenate([np.einsum("nij,nj->ni", white, off).ravel(), ours.prior.residual(x)])
+
+    spread = statistics(ours, noise_known=True).covariance
+    scale = np.sqrt(np.diag(spread))
+    theirs = least_squares(residual, start[base], x_scale=scale, ftol=1e-10, xtol=1e-10, gtol=1e-10)
+    assert squared_distance(theirs.x - start[base], spread) > 100.0
+    assert squared_distance(theirs.x - ours.values[base], spread) < ERROR_TOLERANCE**2
+    cost = float(np.sum(residual(ours.values[base]) ** 2))
+    assert cost == pytest.approx(2 * theirs.cost, abs=ERROR_TOLERANCE**2)
+
+
+def _legs(values: dict[str, float], data: th.Dataset) -> np.ndarray:
+    """What the legs of the Gough-Stewart platform read at measured poses, (n, 6)."""
+
+    def frame(name: str) -> tuple[np.ndarray, np.ndarray]:
+        turned = Rotation.from_euler("XYZ", [values[f"{name}_r{axis}"] for axis in "xyz"])
+        return turned.as_matrix(), np.array([values[f"{name}_{axis}"] for axis in "xyz"])
+
+    def point(name: str) -> np.ndarray:
+        return np.array([values[f"{name}.T{axis}"] for axis in "xyz"])
+
+    (R_base, p_base), (R_target, p_target) = frame("bTc"), frame("tTe")
+    turned = R_base @ data.rotations @ R_target
+    centre = (data.positions[:, 0] + data.rotations @ p_target) @ R_base.T + p_base
+    lengths = [
+        np.linalg.norm(centre + turned @ point(f"head{leg}") - point(f"foot{leg}"), axis=1)
+        - values[f"leg{leg}.length"]
+        for leg in range(1, 7)
+    ]
+    return np.stack(lengths, axis=1)
 
 
 def test_identification_from_the_a_priori_values_is_exact() -> None:

@@ -279,14 +279,3 @@ def test_a_solver_that_fails_is_no_traceback(theodolite) -> None:
     assert "Check the units of the torques" in " ".join(out.split())
     assert not Path("new.urdf").exists()
     assert json.loads(Path("p.json").read_text())["status"] == "solver_failed"
-
-
-def test_the_core_names_no_options() -> None:
-    """A Python user reads the same messages, and has no options."""
-    import re
-
-    import theodolite.dynamics
-
-    folder = Path(theodolite.dynamics.__file__).parent
-    for path in folder.rglob("*.py"):
-        assert not re.search(r"[\s\"'(]--[a-z]", path.read_text()), path

@@ -1,7 +1,13 @@
-"""Messages are short, on one line, and show what a terminal would obey."""
+"""Messages are short, on one line, show what a terminal would obey, and name no options."""
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import theodolite
 from theodolite.errors import LONGEST, InputError, bounded, listed, printable, shown
 
 
@@ -55,3 +61,34 @@ def test_lists_say_how_many_more() -> None:
     assert listed(many, 40) == "n0, n1, n2, n3, n4, n5, ... 994 more"
     assert bounded("abc" * 100, 30).startswith("abcabc")
     assert len(bounded("abc" * 100, 30)) == 30
+
+
+def test_the_core_names_no_options() -> None:
+    """A Python user reads the same messages, and has no options.
+
+    Of all packages but ``cli/``, which only the command line runs. Docstrings are no messages.
+    """
+    source = Path(theodolite.__file__).parent
+    named = [
+        f"{path.relative_to(source)}:{line}: {text}"
+        for path in sorted(source.rglob("*.py"))
+        if not path.is_relative_to(source / "cli")
+        for line, text in _texts(path)
+        if re.search(r"(?<![\w-])--[a-z]", text)
+    ]
+    assert not named, "\n".join(named)
+
+
+def _texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Every text in a module that is no docstring, with its line."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    described = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        node.body[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, described) and ast.get_docstring(node) is not None
+    }
+    for node in ast.walk(tree):
+        text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if text and node not in docstrings:
+            yield node.lineno, node.value

@@ -17,7 +17,7 @@ MOST_SKIPPED = 10**6
 
 def read_mapping(path: Path) -> Mapping:
     """A mapping from its file."""
-    remedy = "Compare with what 'theodolite check --save-mapping' writes"
+    remedy = "Compare with a mapping that 'theodolite check' has saved"
     content = parse_toml(
         read_text(path, limit=WRITTEN_BY_HAND), str(path), kind="mapping", remedy=remedy
     )

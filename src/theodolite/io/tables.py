@@ -238,7 +238,7 @@ def _check_limits(table: Table, data: Dataset, robot: Machine) -> None:
         where=str(table.path),
         allowed=f"{robot.lower[joint] / factor:.6g} to {robot.upper[joint] / factor:.6g} {unit}",
         remedy="Check the column's unit and that the data are from this robot, or ignore the "
-        "limits (--ignore-limits, check_limits=False)",
+        "limits",
     )
 
 

@@ -243,7 +243,7 @@ def _chain(
                 "the file has several chains",
                 where=where,
                 allowed=tips,
-                remedy="Say which link is the tip (--tip, tip=)",
+                remedy="Say which link is the tip",
             )
         tip = tips[0]
     if tip not in by_child:

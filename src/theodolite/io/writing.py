@@ -119,7 +119,7 @@ def _taken(path: Path) -> InputError:
     return InputError(
         "exists already",
         where=str(path),
-        remedy="Choose another name, or allow overwriting (--force, force=True)",
+        remedy="Choose another name, or allow overwriting",
     )
 
 
