@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,6 +13,7 @@ from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.inertia import INERTIAL, inertial_parameters
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.serial import Dynamics
+from theodolite.model.parameters import Unit
 
 GAINS = np.array([14.87, 13.26, 11.13, 10.62, 11.03, 11.47])
 DOWN = np.array([0.0, 0.0, -9.81])
@@ -92,3 +94,45 @@ def recorded(
     torques = torques_of(dynamics, state, truth, load)
     torques = torques + noise * rng.standard_normal(torques.shape)
     return dynamics, Recording(times, state.q, torques), truth
+
+
+def enlarged(robot: th.Robot, factor: float) -> th.Robot:
+    """The same robot with all lengths multiplied, those of its slides' strokes too."""
+    lengths = {p.name: factor * p.value for p in robot.parameters if p.unit is Unit.METRE}
+    strokes = np.where(slides_of(robot), factor, 1.0)
+    return replace(
+        robot.with_values(lengths), lower=robot.lower * strokes, upper=robot.upper * strokes
+    )
+
+
+def enlarged_dynamics(robot: th.Robot, factor: float) -> Dynamics:
+    """The same with gravity multiplied too, so that all accelerations are."""
+    return Dynamics(enlarged(robot, factor), gravity=factor * Dynamics(robot).gravity)
+
+
+def slides_of(robot: th.Robot) -> np.ndarray:
+    return np.array([kind is th.Joint.PRISMATIC for kind in robot.joint_types])
+
+
+def enlarged_recording(robot: th.Robot, recording: Recording, factor: float) -> Recording:
+    """What the enlarged robot would record: larger forces, and torques by longer levers too."""
+    slides = slides_of(robot)
+    return replace(
+        recording,
+        q=recording.q * np.where(slides, factor, 1.0),
+        torques=recording.torques * np.where(slides, factor, factor**2),
+    )
+
+
+def recorded_scara(seed: int, *, noise: float = 0.02) -> tuple[th.Robot, Recording]:
+    """Hinges and a slide: RRPR, with noise relative to each torque."""
+    robot, rng = th.robots.scara(), np.random.default_rng(seed)
+    dynamics = Dynamics(robot)
+    times = np.arange(0, 20, 0.01)
+    middle, half = (robot.upper + robot.lower) / 2, (robot.upper - robot.lower) / 2
+    moved = motion(rng, times)
+    state = State(*(part[:, :4] * half / 4 for part in (moved.q, moved.qd, moved.qdd)))
+    state = State(state.q + middle, state.qd, state.qdd)
+    torques = torques_of(dynamics, state, true_values(rng))
+    torques = torques * (1 + noise * rng.standard_normal(torques.shape))
+    return robot, Recording(times, state.q, torques)

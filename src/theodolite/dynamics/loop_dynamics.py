@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import BoolArray, FloatArray
 from theodolite.dynamics.drives import STRIBECK_SPEED, State
 from theodolite.dynamics.link_motion import Link
 from theodolite.dynamics.serial import GRAVITY
@@ -29,6 +29,7 @@ from theodolite.errors import InputError
 from theodolite.matrices import pseudo_inverse
 from theodolite.model.bodies import WORLD, Body
 from theodolite.model.chain import Chain
+from theodolite.model.conventions import Joint
 from theodolite.model.elements import Element
 from theodolite.model.mechanism import NONE, Mechanism
 
@@ -59,6 +60,10 @@ class LoopDynamics(Tree):
             stribeck_speed=stribeck_speed,
             name=mechanism.name,
         )
+
+    @property
+    def slides(self) -> BoolArray:
+        return np.array([kind is Joint.PRISMATIC for kind in self.mechanism.joint_types])
 
     def position_range(self) -> tuple[FloatArray, FloatArray]:
         """The largest box around the home assembly, within the limits, whose loops all close."""

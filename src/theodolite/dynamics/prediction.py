@@ -7,29 +7,42 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import BoolArray, FloatArray
 from theodolite.dynamics.drives import Drive
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.preparation import Recorded, prepare_runs
 from theodolite.dynamics.result import IdentifiedDynamics
-from theodolite.dynamics.torque import TorqueProblem
+from theodolite.dynamics.torque import TorqueProblem, comparable_scales
 from theodolite.dynamics.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """Torques measured and predicted on a run, (rows, motors), N m."""
+    """Torques measured and predicted on a run, (rows, motors), N m or, of slides, N."""
 
     times: FloatArray
     measured: FloatArray
     predicted: FloatArray
     #: Cut-off of the low-pass, Hz; 0 without one.
     cutoff: float = 0.0
+    #: Which motors slide, (motors,); None where none does.
+    slides: BoolArray | None = None
+
+    @property
+    def sliding(self) -> BoolArray:
+        """Which motors slide, (motors,)."""
+        nothing = np.zeros(self.measured.shape[1], dtype=bool)
+        return nothing if self.slides is None else self.slides
 
     @property
     def error(self) -> float:
-        """||predicted - measured|| / ||measured||, of all joints."""
-        return _relative(self.predicted - self.measured, self.measured)
+        """||predicted - measured|| / ||measured||, of all joints.
+
+        Where some turn and some slide, that is the root mean square of the two kinds' own relative
+        errors, each as often as it has joints.
+        """
+        scales = comparable_scales(self.measured, self.sliding)
+        return _relative(scales * (self.predicted - self.measured), scales * self.measured)
 
     @property
     def joint_errors(self) -> tuple[float, ...]:
@@ -40,7 +53,7 @@ class Prediction:
 
     @property
     def rms(self) -> FloatArray:
-        """Root mean square of each joint's error, N m."""
+        """Root mean square of each joint's error, N m or N."""
         return np.sqrt(((self.predicted - self.measured) ** 2).mean(axis=0))
 
 
@@ -73,4 +86,5 @@ def predict_torques(
         problem.measured(),
         problem.predict(vector),
         problem.runs[0].cutoff,
+        dynamics.slides,
     )

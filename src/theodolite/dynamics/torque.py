@@ -11,7 +11,7 @@ from copy import copy
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import BoolArray, FloatArray
 from theodolite.dynamics.drives import ROTORS, Drive, State
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.inertia import INERTIAL
@@ -44,6 +44,24 @@ def random_state(dynamics: Tree, count: int, rng: np.random.Generator) -> State:
     shape = (count, dynamics.motors)
     speeds = (rng.uniform(-limit, limit, shape) for limit in RANDOM_RANGES)
     return State(dynamics.random_positions(count, rng), *speeds)
+
+
+def comparable_scales(torques: FloatArray, slides: BoolArray) -> FloatArray:
+    """Factors that make the forces of slides as large as the torques of hinges, (motors,).
+
+    Newtons cannot be added to newton metres, but what each is of its own kind's usual size can. All
+    factors are 1 where there is one kind of joint, or nothing to compare.
+    """
+    scales = np.ones(len(slides))
+    if slides.any() and not slides.all():
+        of_hinges, of_slides = (_rms(torques[:, kind]) for kind in (~slides, slides))
+        if of_hinges > 0 and of_slides > 0:
+            scales[slides] = of_hinges / of_slides
+    return scales
+
+
+def _rms(torques: FloatArray) -> float:
+    return float(np.sqrt(np.mean(torques**2)))
 
 
 class RegressorProblem:

@@ -17,7 +17,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import FRICTION
 from theodolite.dynamics.filtering import Run
-from theodolite.dynamics.torque import TorqueProblem
+from theodolite.dynamics.torque import TorqueProblem, comparable_scales
 from theodolite.dynamics.tree import Tree
 from theodolite.estimation.linear import solve_linear
 from theodolite.estimation.reduction import triangle
@@ -208,24 +208,28 @@ def exchange_errors(dynamics: Tree, run: Run) -> FloatArray:
 
     The diagonal is that of the torques as they are. With W = Q R, what the columns explain of
     torques c put into joints m is the sum of ``R^-T W_m' tau_c``, so one pass serves all exchanges.
+    Joints that slide are scaled to those that turn first.
     """
-    problem = TorqueProblem(dynamics, run, drives=FRICTION)
     motors, measured = dynamics.motors, run.measured()
+    scales = comparable_scales(measured, dynamics.slides)
+    problem = TorqueProblem(dynamics, run, drives=FRICTION, whitening=np.diag(scales))
     products = np.zeros((motors, len(problem.parameters), motors))
     with single_thread():
         for table, rows in _tables(problem, run):
             products += np.einsum("cmn,nt->mct", table, measured[rows])
+        products *= scales[:, None, None] ** 2
         solution = solve_linear(problem)
         base = solution.identifiability.base
         _, lengths, R = scaled_factor(solution.reduction.R[:, base])
         explained = np.linalg.solve(R.T, products[:, base] / lengths[:, None])
-    whole = float((measured**2).sum())
+    squares = (measured**2).sum(axis=0)
     errors = np.empty((motors, motors))
     for i in range(motors):
         for j in range(motors):
             order = list(range(motors))
             order[i], order[j] = order[j], order[i]
             total = sum(explained[motor, :, torque] for motor, torque in enumerate(order))
+            whole = float(scales**2 @ squares[order])
             rest = whole - float(np.sum(np.square(total)))
             errors[i, j] = np.sqrt(max(rest, 0.0) / max(whole, 1e-300))
     return errors

@@ -13,7 +13,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import BoolArray, FloatArray
 from theodolite.dynamics.drives import (
     ROTORS,
     STRIBECK_SPEED,
@@ -65,6 +65,12 @@ class Tree:
     @property
     def motors(self) -> int:
         return len(self.motor_names)
+
+    @property
+    def slides(self) -> BoolArray:
+        """Which motors slide: they move by metres, and their torques are forces, (motors,)."""
+        sliding = {link.joint for link in self.links if not link.revolute}
+        return np.array([motor in sliding for motor in range(self.motors)])
 
     @cached_property
     def _order(self) -> list[tuple[int | None, int | None]]:

@@ -88,8 +88,10 @@ def show_judgement(screen: Console, judgement: Judgement) -> None:
 def _show_prediction(screen: Console, prediction: Prediction, what: str) -> None:
     """One line: errors of all joints together and of each joint."""
     parts = ", ".join(
-        f"joint {j + 1} {100 * error:.1f} % ({rms:.2g} N m)"
-        for j, (error, rms) in enumerate(zip(prediction.joint_errors, prediction.rms, strict=True))
+        f"joint {j + 1} {100 * error:.1f} % ({rms:.2g} {'N' if slide else 'N m'})"
+        for j, (error, rms, slide) in enumerate(
+            zip(prediction.joint_errors, prediction.rms, prediction.sliding, strict=True)
+        )
     )
     below = f", below {prediction.cutoff:.3g} Hz" if prediction.cutoff else ""
     screen.print(

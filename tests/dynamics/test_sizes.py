@@ -1,0 +1,66 @@
+"""One result for any size of robot and any unit of its slides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.dynamics.simulated import (
+    enlarged_dynamics,
+    enlarged_recording,
+    recorded_scara,
+    slides_of,
+)
+from theodolite.dynamics.filtering import filter_recording
+from theodolite.dynamics.identify import identify_dynamics
+from theodolite.dynamics.judge import write_verdict
+from theodolite.dynamics.prediction import Prediction, predict
+from theodolite.dynamics.serial import Dynamics
+from theodolite.dynamics.torque_checks import exchange_errors
+
+FACTORS = [0.01, 100.0]
+
+
+@pytest.mark.parametrize("factor", [1.0, *FACTORS])
+def test_exact_forces_do_not_hide_wrong_torques(factor: float) -> None:
+    """An RRPR arm whose slide is exact while every hinge is off by half, at any size."""
+    rng = np.random.default_rng(0)
+    slides = np.array([False, False, True, False])
+    measured = rng.standard_normal((100, 4)) * np.where(slides, 20.0, factor)
+    predicted = measured * np.where(slides, 1.0, 1.5)
+    off = Prediction(np.arange(100.0), measured, predicted, slides=slides)
+    assert off.error == pytest.approx(0.5 * np.sqrt(3 / 4), rel=1e-12)
+    assert "do not use it" in write_verdict(None, off)[1]
+
+
+@pytest.mark.parametrize("slides", [None, np.zeros(3, dtype=bool), np.ones(3, dtype=bool)])
+def test_one_kind_of_joint_is_judged_by_one_norm(slides: np.ndarray | None) -> None:
+    measured, predicted = np.random.default_rng(0).standard_normal((2, 50, 3))
+    whole = np.linalg.norm(predicted - measured) / np.linalg.norm(measured)
+    assert Prediction(np.arange(50.0), measured, predicted, slides=slides).error == whole
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_predictions_are_judged_alike_at_any_size(factor: float) -> None:
+    robot, recording = recorded_scara(1)
+    errors = []
+    for dynamics, own in (
+        (Dynamics(robot), recording),
+        (enlarged_dynamics(robot, factor), enlarged_recording(robot, recording, factor)),
+    ):
+        run = filter_recording(own, cutoff=5.0)
+        errors.append(predict(identify_dynamics(dynamics, run), run).error)
+    assert errors[1] == pytest.approx(errors[0], rel=1e-5)
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_exchanged_torques_are_judged_alike_at_any_size(factor: float) -> None:
+    robot, recording = recorded_scara(1)
+    usual = exchange_errors(Dynamics(robot), filter_recording(recording, cutoff=5.0))
+    other = exchange_errors(
+        enlarged_dynamics(robot, factor),
+        filter_recording(enlarged_recording(robot, recording, factor), cutoff=5.0),
+    )
+    hinges = np.flatnonzero(~slides_of(robot))
+    both = np.ix_(hinges, hinges)
+    np.testing.assert_allclose(other[both], usual[both], rtol=1e-6)
