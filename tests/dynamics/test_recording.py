@@ -9,7 +9,7 @@ from theodolite.dynamics.decimation import Decimation
 from theodolite.dynamics.filtering import filter_recording, propose_cutoff
 from theodolite.dynamics.preparation import prepare_runs
 from theodolite.dynamics.recording import Recording
-from theodolite.dynamics.recording_checks import check_recording
+from theodolite.dynamics.recording_checks import check_recording, highest_frequency
 from theodolite.errors import InputError
 
 
@@ -164,3 +164,42 @@ def test_rest_is_trimmed_unless_it_is_kept() -> None:
     recording = Recording(times, q, q)
     trimmed, kept = (prepare_runs(recording, cutoff=5.0, trim=trim)[0] for trim in (True, False))
     assert len(kept.state) - len(trimmed.state) == pytest.approx(1000, abs=60)
+
+
+def hinge_and_slide(factor: float, *, noise: float = 0.0) -> Recording:
+    """A hinge that moves from 4 s to 10 s, and a slide that moves faster, from 10 s to 16 s."""
+    times = np.arange(0, 20, 0.01)
+
+    def swing(start: float, frequency: float) -> np.ndarray:
+        since = np.clip(times - start, 0.0, 6.0)
+        return np.sin(2 * np.pi * frequency * since) * np.sin(np.pi * since / 6) ** 2
+
+    q = np.column_stack([swing(4.0, 0.5), factor * swing(10.0, 1.0)])
+    if noise:
+        q[:, 1] = factor * noise * np.random.default_rng(0).standard_normal(len(times))
+    return Recording(times, q, q, slides=np.array([False, True]))
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e-2, 1.0, 100.0])
+def test_a_slide_counts_alike_in_any_unit(factor: float) -> None:
+    """Where it moves, and how fast, in millimetres or in metres."""
+    usual, other = hinge_and_slide(1.0), hinge_and_slide(factor)
+    trimmed = other.trim_rest()
+    np.testing.assert_array_equal(trimmed.times, usual.trim_rest().times)
+    assert trimmed.times[0] == pytest.approx(4, abs=1.0)
+    assert trimmed.times[-1] == pytest.approx(16, abs=1.0)
+    assert highest_frequency(other) == highest_frequency(usual) > 1.0
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1.0, 100.0])
+def test_a_slide_that_stands_still_does_not_count(factor: float) -> None:
+    """Its noise is neither a movement nor a high frequency."""
+    recording = hinge_and_slide(factor, noise=1e-4)
+    assert recording.trim_rest().times[-1] == pytest.approx(10, abs=1.0)
+    assert highest_frequency(recording) == pytest.approx(0.7, abs=0.2)
+
+
+def test_kinds_of_joints_belong_to_the_positions() -> None:
+    times, q = np.arange(30.0), np.zeros((30, 2))
+    with pytest.raises(InputError, match="positions of 2 joints, for 3 that turn or slide"):
+        Recording(times, q, q, slides=np.array([False, True, False]))

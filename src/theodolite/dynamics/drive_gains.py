@@ -136,8 +136,9 @@ def identify_gains(
 
     ``payload`` is the known body in the flange's frame.
     """
-    serial = require_serial(dynamics, "drive gains are identified only for serial robots")
-    runs = mark_loaded(*prepare_groups([without, loaded], cutoff=cutoff, trim=trim))
+    serial = require_serial(dynamics, "drive gains are identified on serial robots")
+    groups = prepare_groups([without, loaded], cutoff=cutoff, trim=trim, slides=serial.slides)
+    runs = mark_loaded(*groups)
     carried = serial.payload_parameters(payload)
     problem = TorqueProblem(serial, runs, drives=drives, payload=True).stored()
     solution, sigmas = _solve(problem, carried)

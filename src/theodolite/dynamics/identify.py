@@ -45,7 +45,7 @@ def identify_dynamics(
         prior.check_frames(dynamics)
     if estimator is Estimator.CONSISTENT:
         load_cvxpy()
-    runs = prepare_runs(recordings, cutoff=cutoff, trim=trim)
+    runs = prepare_runs(recordings, cutoff=cutoff, trim=trim, slides=dynamics.slides)
     if model is not Model.TORQUE:
         return fit_energy(dynamics, runs, model, drives=drives)
     problem = TorqueProblem(dynamics, runs, drives=drives, payload=payload, only=only)

@@ -85,7 +85,9 @@ def judge_identification(
     Those are filtered at the cut-off of the fit: a lower one would flatter the result.
     """
     runs = result.problem.runs
-    unseen = prepare_runs(check, cutoff=result.parameters.cutoff, trim=trim)
+    unseen = prepare_runs(
+        check, cutoff=result.parameters.cutoff, trim=trim, slides=result.dynamics.slides
+    )
     values, drives = result.named(), result.problem.drives
     fit = predict_torques(result.dynamics, runs, values, drives)
     checked = predict_torques(result.dynamics, unseen, values, drives) if unseen else None
@@ -130,7 +132,10 @@ def validate_parameters(
             for symbol, value in zip(INERTIAL, carried, strict=True)
         }
     runs = prepare_runs(
-        recordings, cutoff=parameters.cutoff if cutoff is None else cutoff, trim=trim
+        recordings,
+        cutoff=parameters.cutoff if cutoff is None else cutoff,
+        trim=trim,
+        slides=dynamics.slides,
     )
     if payload is not None:
         runs = mark_loaded([], runs)

@@ -70,8 +70,9 @@ def identify_payload(
     trim: bool = True,
 ) -> Payload:
     """What the robot carried in the loaded recordings and not in the others."""
-    serial = require_serial(dynamics, "payloads are identified only for serial robots")
-    runs = mark_loaded(*prepare_groups([without, loaded], cutoff=cutoff, trim=trim))
+    serial = require_serial(dynamics, "a payload is identified on serial robots")
+    groups = prepare_groups([without, loaded], cutoff=cutoff, trim=trim, slides=serial.slides)
+    runs = mark_loaded(*groups)
     result = identify_dynamics(serial, runs, drives=drives, estimator=estimator, payload=True)
     names = result.identifiability.identifiable
     wanted = [f"{symbol}{PAYLOAD_SUFFIX}" for symbol in INERTIAL]

@@ -67,8 +67,9 @@ def predict(result: IdentifiedDynamics, recordings: Recorded) -> Prediction:
 
     Recordings are filtered at the cut-off of the fit: a lower one would flatter the prediction.
     """
-    runs = prepare_runs(recordings, cutoff=result.parameters.cutoff)
-    return predict_torques(result.dynamics, runs, result.named(), result.problem.drives)
+    dynamics, cutoff = result.dynamics, result.parameters.cutoff
+    runs = prepare_runs(recordings, cutoff=cutoff, slides=dynamics.slides)
+    return predict_torques(dynamics, runs, result.named(), result.problem.drives)
 
 
 def predict_torques(

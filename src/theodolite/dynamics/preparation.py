@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from theodolite.arrays import BoolArray
 from theodolite.dynamics.filtering import Cutoff, Run, filter_recording, propose_cutoff
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.recording_checks import note_gaps
@@ -15,21 +16,32 @@ Recorded = Recording | Run | Sequence[Recording | Run]
 
 
 def prepare_runs(
-    recordings: Recorded, *, cutoff: float | Cutoff | None = None, trim: bool = True
+    recordings: Recorded,
+    *,
+    cutoff: float | Cutoff | None = None,
+    trim: bool = True,
+    slides: BoolArray | None = None,
 ) -> list[Run]:
     """Even samples of recordings, all at one cut-off; interrupted ones become several runs.
 
-    By default the cut-off is the highest that is proposed for any of them. With ``trim``, the
-    standstill before and after moving is left out. Runs that were filtered before stay as they are.
+    By default the cut-off is the highest that is proposed for any of them. With ``trim``, the rest
+    before and after moving is left out. ``slides`` says which joints do, where the recordings do
+    not. Runs that were filtered before stay as they are.
     """
-    return prepare_groups([recordings], cutoff=cutoff, trim=trim)[0]
+    return prepare_groups([recordings], cutoff=cutoff, trim=trim, slides=slides)[0]
 
 
 def prepare_groups(
-    groups: Sequence[Recorded], *, cutoff: float | Cutoff | None = None, trim: bool = True
+    groups: Sequence[Recorded],
+    *,
+    cutoff: float | Cutoff | None = None,
+    trim: bool = True,
+    slides: BoolArray | None = None,
 ) -> list[list[Run]]:
     """The same for several groups of recordings, all at one cut-off."""
-    prepared = [[_Pieces.of(item, trim=trim) for item in _listed(group)] for group in groups]
+    prepared = [
+        [_Pieces.of(item, trim=trim, slides=slides) for item in _listed(group)] for group in groups
+    ]
     if cutoff is None:
         proposed = (
             propose_cutoff(part) for group in prepared for pieces in group for part in pieces.parts
@@ -49,9 +61,11 @@ class _Pieces:
         self.item, self.parts = item, parts
 
     @staticmethod
-    def of(item: Recording | Run, *, trim: bool) -> _Pieces:
+    def of(item: Recording | Run, *, trim: bool, slides: BoolArray | None) -> _Pieces:
         if isinstance(item, Run):
             return _Pieces(item, [])
+        if item.slides is None:
+            item = replace(item, slides=slides)
         item = item.trim_rest() if trim else item
         return _Pieces(item, item.split_at_gaps() if len(item.gaps) else [item])
 

@@ -20,10 +20,10 @@ CONSTANT = 1e-9
 #: Aliasing is likely if this part of a torque's power lies in the highest part of its band. White
 #: noise has four times as much there; a torque that is sampled fast enough, hardly any.
 ALIASED, HIGHEST_BAND = 0.05, 0.2
-#: The movement lies below the frequency that holds this part of the power of the speeds. The
-#: cut-off is RESERVE times higher, so that a low-pass of order four run both ways keeps amplitudes
-#: to 1e-5, and at most HIGHEST_PART of the sampling rate: then central differences of the movement
-#: are right to 1 %.
+#: The movement lies below the frequency that holds this part of the power of the speeds, of hinges
+#: or of slides, whichever is higher. The cut-off is RESERVE times that, so that a low-pass of order
+#: four run both ways keeps amplitudes to 1e-5, and at most HIGHEST_PART of the sampling rate: then
+#: central differences of the movement are right to 1 %.
 MOVEMENT, RESERVE, HIGHEST_PART = 0.999, 5.0, 0.2
 #: A recorded derivative may differ from the computed one by this factor before it is doubted, if
 #: the computed one explains this part of its power.
@@ -50,11 +50,16 @@ def highest_frequency(recording: Recording) -> float:
     speeds = np.gradient(even.q, axis=0)
     # A window keeps the ends from looking like fast movements.
     speeds = (speeds - speeds.mean(axis=0)) * np.hanning(len(speeds))[:, None]
-    power = (np.abs(np.fft.rfft(speeds, axis=0)) ** 2).sum(axis=1)
+    powers = np.abs(np.fft.rfft(speeds, axis=0)) ** 2
+    frequencies = np.fft.rfftfreq(len(even.q), 1.0 / even.rate)
+    return max(_band(powers[:, kind].sum(axis=1), frequencies) for kind in recording.kinds)
+
+
+def _band(power: FloatArray, frequencies: FloatArray) -> float:
+    """The frequency below which nearly all of some power lies, Hz."""
     if not power.any():
         return 0.0
     share = np.cumsum(power) / power.sum()
-    frequencies = np.fft.rfftfreq(len(even.q), 1.0 / even.rate)
     return float(frequencies[min(int(np.searchsorted(share, MOVEMENT)), len(frequencies) - 1)])
 
 

@@ -83,6 +83,7 @@ def read_recording(
         tables.get("velocities"),
         tables.get("accelerations"),
         str(path),
+        np.array([kind is Joint.PRISMATIC for kind in robot.joint_types]),
     )
 
 
