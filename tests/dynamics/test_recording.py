@@ -120,8 +120,8 @@ def test_units_and_signs_of_derivatives_are_checked() -> None:
     assert "with the opposite sign" in said(qdd=q)
 
 
-def jumps(times: np.ndarray, q: np.ndarray) -> list[str]:
-    recording = Recording(times, q[:, None], q[:, None])
+def jumps(times: np.ndarray, q: np.ndarray, *, slides: bool = False) -> list[str]:
+    recording = Recording(times, q[:, None], q[:, None], slides=np.array([slides]))
     return [words for words in check_recording(recording) if "jumps" in words]
 
 
@@ -141,6 +141,30 @@ def test_jumps_are_told_from_fast_motions_at_any_rate() -> None:
     assert not jumps(fast, 1e-4 * (np.random.default_rng(0).random(len(fast)) < 0.01))
     (words,) = jumps(fast, smooth + 2 * np.pi * (fast > 2))
     assert "a whole turn" in words
+
+
+@pytest.mark.parametrize("factor", [0.01, 1.0, 100.0])
+def test_jumps_are_no_matter_of_the_unit(factor: float) -> None:
+    """A slide in any unit and the angle of a motor before its gear: smooth is smooth."""
+    times = np.arange(0, 20, 0.05)
+    smooth = factor * np.sin(times)
+    for slides in (False, True):
+        assert not jumps(times, smooth, slides=slides)
+        (words,) = jumps(times, smooth + factor * (times > 7), slides=slides)
+        assert "jumps by" in words
+        (words,) = jumps(times, smooth + 4 * factor * (np.arange(len(times)) == 99), slides=slides)
+        assert "4.90 s from the start" in words
+
+
+def test_only_hinges_wrap() -> None:
+    """Back and forth too, where an angle trembles about half a turn; a slide has no turns."""
+    times = np.arange(0, 5, 1e-3)
+    smooth = 0.05 * np.sin(times)
+    once = smooth + 2 * np.pi * (np.arange(len(times)) == 1000)
+    (words,) = jumps(times, once)
+    assert "a whole turn" in words
+    (words,) = jumps(times, smooth + 2 * np.pi * (times > 2), slides=True)
+    assert "turn" not in words
 
 
 def test_one_cutoff_for_all_recordings() -> None:

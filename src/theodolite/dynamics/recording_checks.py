@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import BoolArray, FloatArray
 from theodolite.dynamics.recording import Recording
 
 #: A position jumps if its speed exceeds the usual one and that of the rows beside it by this
 #: factor, and the step is this part of the joint's whole movement: no motor accelerates like that.
-JUMP_FACTOR, JUMP_PART = 5.0, 0.05
-#: No joint moves further than this between two rows, rad (or m); a whole turn, within half a
-#: radian, is an angle that wraps.
-HALF_TURN, NEAR_TURN = np.pi, 0.5
+#: Where it comes straight back, the factor is larger than the one that normal noise reaches, seven.
+JUMP_FACTOR, BACK_FACTOR, JUMP_PART = 5.0, 20.0, 0.05
+#: A hinge that jumps by a whole turn, within half a radian, is an angle that wraps.
+NEAR_TURN = 0.5
 #: A torque that changes by less than this part of the largest one never changes.
 CONSTANT = 1e-9
 #: Aliasing is likely if this part of a torque's power lies in the highest part of its band. White
@@ -76,27 +76,37 @@ def note_gaps(recording: Recording) -> list[str]:
 
 def _jumps(recording: Recording) -> Iterator[str]:
     """Positions that change faster than any joint does."""
-    steps = np.abs(np.diff(recording.q, axis=0))
-    speeds = steps / np.diff(recording.times)[:, None]
-    beside = np.zeros_like(speeds)
-    beside[1:] = speeds[:-1]
-    beside[:-1] = np.maximum(beside[:-1], speeds[1:])
-    for joint, column in enumerate(steps.T):
-        moved = speeds[speeds[:, joint] > 0, joint]
-        # Most steps of a coarse encoder are zero; the others are no jumps.
-        usual = np.maximum(beside[:, joint], np.median(moved) if len(moved) else 0.0)
-        spikes = speeds[:, joint] > JUMP_FACTOR * usual
-        jumps = (spikes & (column > JUMP_PART * np.ptp(recording.q[:, joint]))) | (
-            column > HALF_TURN
-        )
+    changes = np.diff(recording.q, axis=0)
+    velocities = changes / np.diff(recording.times)[:, None]
+    for joint, slides in enumerate(recording.sliding):
+        column, velocity = np.abs(changes[:, joint]), velocities[:, joint]
+        jumps = _spikes(velocity) & (column > JUMP_PART * np.ptp(recording.q[:, joint]))
         if jumps.any():
             row = int(np.argmax(jumps))
-            turn = ": a whole turn" if abs(column[row] - 2 * np.pi) < NEAR_TURN else ""
+            wraps = not slides and abs(column[row] - 2 * np.pi) < NEAR_TURN
+            turn = ": a whole turn" if wraps else ""
             yield (
                 f"the position of joint {joint + 1} jumps by {column[row]:.2f} (rad or m), "
                 f"{recording.times[row] - recording.times[0]:.2f} s from the start{turn}. Unwrap "
                 "or remove it"
             )
+
+
+def _spikes(velocity: FloatArray) -> BoolArray:
+    """Where a joint is far faster than usual, and than in the rows before and after."""
+    speed = np.abs(velocity)
+    # Most steps of a coarse encoder are zero; the others are no jumps.
+    usual = np.median(speed[speed > 0]) if speed.any() else 0.0
+    forth, back = _neighbours(np.maximum(velocity, 0.0)), _neighbours(np.maximum(-velocity, 0.0))
+    along = np.where(velocity > 0, forth, back)
+    away = speed > JUMP_FACTOR * np.maximum(np.maximum(forth, back), usual)
+    return away | (speed > BACK_FACTOR * np.maximum(along, usual))
+
+
+def _neighbours(speed: FloatArray) -> FloatArray:
+    """The larger of the numbers before and after each."""
+    padded = np.pad(speed, 1)
+    return np.maximum(padded[:-2], padded[2:])
 
 
 def _constant_torques(recording: Recording) -> Iterator[str]:
