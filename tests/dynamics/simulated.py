@@ -8,12 +8,12 @@ from functools import cache
 import numpy as np
 
 import theodolite as th
+from tests.calibration.sizes import grown, joint_factors
 from theodolite.dynamics.drives import FRICTION, State
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.inertia import INERTIAL, inertial_parameters
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.serial import Dynamics
-from theodolite.model.parameters import Unit
 
 GAINS = np.array([14.87, 13.26, 11.13, 10.62, 11.03, 11.47])
 DOWN = np.array([0.0, 0.0, -9.81])
@@ -96,32 +96,16 @@ def recorded(
     return dynamics, Recording(times, state.q, torques), truth
 
 
-def enlarged(robot: th.Robot, factor: float) -> th.Robot:
-    """The same robot with all lengths multiplied, those of its slides' strokes too."""
-    lengths = {p.name: factor * p.value for p in robot.parameters if p.unit is Unit.METRE}
-    strokes = np.where(slides_of(robot), factor, 1.0)
-    return replace(
-        robot.with_values(lengths), lower=robot.lower * strokes, upper=robot.upper * strokes
-    )
+def grown_dynamics(robot: th.Robot, factor: float) -> Dynamics:
+    """Of the robot with all lengths multiplied, and gravity too, so that all accelerations are."""
+    return Dynamics(grown(robot, factor), gravity=factor * Dynamics(robot).gravity)
 
 
-def enlarged_dynamics(robot: th.Robot, factor: float) -> Dynamics:
-    """The same with gravity multiplied too, so that all accelerations are."""
-    return Dynamics(enlarged(robot, factor), gravity=factor * Dynamics(robot).gravity)
-
-
-def slides_of(robot: th.Robot) -> np.ndarray:
-    return np.array([kind is th.Joint.PRISMATIC for kind in robot.joint_types])
-
-
-def enlarged_recording(robot: th.Robot, recording: Recording, factor: float) -> Recording:
-    """What the enlarged robot would record: larger forces, and torques by longer levers too."""
-    slides = slides_of(robot)
-    return replace(
-        recording,
-        q=recording.q * np.where(slides, factor, 1.0),
-        torques=recording.torques * np.where(slides, factor, factor**2),
-    )
+def grown_recording(robot: th.Robot, recording: Recording, factor: float) -> Recording:
+    """What the larger robot would record: larger forces, and torques by longer levers too."""
+    slides = joint_factors(robot, factor)
+    torques = recording.torques * factor**2 / slides
+    return replace(recording, q=recording.q * slides, torques=torques)
 
 
 def recorded_scara(seed: int, *, noise: float = 0.02) -> tuple[th.Robot, Recording]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import theodolite as th
+from tests.calibration.sizes import grown
 from tests.dynamics.simulated import (
-    enlarged_dynamics,
-    enlarged_recording,
+    grown_dynamics,
+    grown_recording,
     recorded_scara,
-    slides_of,
 )
+from theodolite.dynamics.base_parameters import Analysis, find_base_parameters
 from theodolite.dynamics.filtering import filter_recording
 from theodolite.dynamics.identify import identify_dynamics
 from theodolite.dynamics.judge import write_verdict
@@ -40,13 +42,23 @@ def test_one_kind_of_joint_is_judged_by_one_norm(slides: np.ndarray | None) -> N
     assert Prediction(np.arange(50.0), measured, predicted, slides=slides).error == whole
 
 
+@pytest.mark.parametrize("factor", [1e-3, *FACTORS, 25.0])
+@pytest.mark.parametrize("name", ["puma560", "ur10e", "panda", "stanford"])
+def test_base_parameters_are_the_same_at_any_size(name: str, factor: float) -> None:
+    robot = th.robots.load(name)
+    usual = set(find_base_parameters(Dynamics(robot)).identifiable)
+    dynamics = Dynamics(grown(robot, factor))
+    for analysis in Analysis:
+        assert set(find_base_parameters(dynamics, analysis=analysis).identifiable) == usual
+
+
 @pytest.mark.parametrize("factor", FACTORS)
 def test_predictions_are_judged_alike_at_any_size(factor: float) -> None:
     robot, recording = recorded_scara(1)
     errors = []
     for dynamics, own in (
         (Dynamics(robot), recording),
-        (enlarged_dynamics(robot, factor), enlarged_recording(robot, recording, factor)),
+        (grown_dynamics(robot, factor), grown_recording(robot, recording, factor)),
     ):
         run = filter_recording(own, cutoff=5.0)
         errors.append(predict(identify_dynamics(dynamics, run), run).error)
@@ -58,9 +70,9 @@ def test_exchanged_torques_are_judged_alike_at_any_size(factor: float) -> None:
     robot, recording = recorded_scara(1)
     usual = exchange_errors(Dynamics(robot), filter_recording(recording, cutoff=5.0))
     other = exchange_errors(
-        enlarged_dynamics(robot, factor),
-        filter_recording(enlarged_recording(robot, recording, factor), cutoff=5.0),
+        grown_dynamics(robot, factor),
+        filter_recording(grown_recording(robot, recording, factor), cutoff=5.0),
     )
-    hinges = np.flatnonzero(~slides_of(robot))
+    hinges = np.array([0, 1, 3])
     both = np.ix_(hinges, hinges)
     np.testing.assert_allclose(other[both], usual[both], rtol=1e-6)

@@ -230,6 +230,15 @@ def test_a_small_tolerance_never_stands_for_a_far_larger_one(larger: float, base
     assert analysed(W, [0.5, 0.5]).identifiable == [base]
 
 
+@pytest.mark.parametrize("larger", [1e-6, 1.0, 101.0, 1e6])
+def test_units_of_unknown_tolerances_do_not_matter(larger: float) -> None:
+    """Priority decides, whatever unit a column is in; alone or beside a known one."""
+    W = np.array([[1.0, larger], [0.0, 0.0], [0.0, 0.0]])
+    assert analysed(W).identifiable == ["x0"]
+    assert analysed(W, [np.inf, 1.0]).identifiable == ["x0"]
+    assert analysed(W, [1.0, np.inf]).identifiable == ["x0"]
+
+
 def test_the_largest_of_several_takes_the_place() -> None:
     W = np.eye(5)[:, [0, 1, 1, 0, 0]]
     known = analysed(W, [1.0, 1.0, 3.0, 200.0, 500.0])

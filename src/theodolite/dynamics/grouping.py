@@ -27,7 +27,7 @@ conditions, with the small spans there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -35,7 +35,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import ROTORS, Drive, State
 from theodolite.dynamics.filtering import Run
-from theodolite.dynamics.inertia import PLACES, change_of_frame
+from theodolite.dynamics.inertia import INERTIAL, PLACES, change_of_frame
 from theodolite.dynamics.link_motion import Link
 from theodolite.dynamics.torque import TorqueProblem
 from theodolite.dynamics.tree import Tree
@@ -59,18 +59,33 @@ def group_parameters(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> Identi
     nothing = State(*(np.zeros((0, dynamics.motors)),) * 3)
     problem = TorqueProblem(dynamics, Run.of(nothing), drives=drives)
     with single_thread():
-        null = null_space(dynamics, drives)
-        return analyse_null_space(null, problem.parameters, problem.priorities)
+        null = _unit_null_space(dynamics, drives)
+        found = analyse_null_space(null, problem.parameters, problem.priorities)
+    units = _units(dynamics, drives)
+    return replace(
+        found,
+        R=found.R / units,
+        given_relations=found.relations * units[found.base][:, None] / units[found.regrouped],
+    )
 
 
 def null_space(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> FloatArray:
     """Combinations of parameters that no torque shows, (columns, d)."""
+    return _units(dynamics, drives)[:, None] * _unit_null_space(dynamics, drives)
+
+
+def _unit_null_space(dynamics: Tree, drives: Sequence[Drive]) -> FloatArray:
+    """The same with the robot's length as the unit of length.
+
+    Kilograms and kg m2 stand side by side in these vectors: in metres, which of them is large would
+    depend on the robot's size.
+    """
     _check(dynamics)
     columns = dynamics.columns(drives)
     place = {name: index for index, name in enumerate(columns)}
     spans: list[_Spans] = []
     vectors = []
-    for link in dynamics.links:
+    for link in _of_unit_length(dynamics):
         before = _Spans.world(dynamics.gravity) if link.parent < 0 else spans[link.parent]
         spans.append(before.carried(link))
         hidden = _hidden(before, link, with_rotor=Drive.ROTOR in drives)
@@ -87,6 +102,32 @@ def null_space(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> FloatArray:
                 vector[first : first + 10] -= back @ x[:10]
             vectors.append(vector)
     return np.array(vectors).T.reshape(len(columns), len(vectors))
+
+
+def _of_unit_length(dynamics: Tree) -> list[Link]:
+    """The links of the same robot at length 1."""
+    size = dynamics.length
+    return [
+        replace(
+            link,
+            position=link.position / size,
+            after_position=link.after_position / size,
+            offset=link.offset if link.revolute else link.offset / size,
+        )
+        for link in dynamics.links
+    ]
+
+
+def _units(dynamics: Tree, drives: Sequence[Drive]) -> FloatArray:
+    """What each parameter is measured in where the robot's length is the unit, (columns,)."""
+    slides = dict(zip(dynamics.motor_names, dynamics.slides, strict=True))
+    powers = {"M": 0, **dict.fromkeys(INERTIAL[:6], 2), **dict.fromkeys(INERTIAL[6:9], 1)}
+    return np.array(
+        [
+            dynamics.length ** powers.get(symbol, 0 if slides.get(suffix) else 2)
+            for symbol, suffix in dynamics.columns(drives)
+        ]
+    )
 
 
 def _check(dynamics: Tree) -> None:

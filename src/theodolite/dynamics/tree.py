@@ -73,6 +73,17 @@ class Tree:
         return np.array([motor in sliding for motor in range(self.motors)])
 
     @cached_property
+    def length(self) -> float:
+        """How far the links reach beyond the first joint, m; 1 where they have no length."""
+        ends: list[float] = []
+        for link in self.links:
+            own = float(np.linalg.norm(link.after_position))
+            if link.parent >= 0:
+                own += ends[link.parent] + float(np.linalg.norm(link.position))
+            ends.append(own)
+        return max(ends, default=0.0) or 1.0
+
+    @cached_property
     def _order(self) -> list[tuple[int | None, int | None]]:
         """Links (by number) with their ten columns and motors with those of their drives, in order.
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from theodolite import edges
-from theodolite.arrays import FloatArray, IntArray
+from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.errors import listed
 from theodolite.estimation.scaling import unit_columns
 from theodolite.model.parameters import Parameter
@@ -234,6 +234,7 @@ def analyse(
     first = {} if before is None else {index: place for place, index in enumerate(before.base)}
     norms = np.linalg.norm(R, axis=0)
     effects = norms * _tolerances(parameters)
+    known = np.isfinite([parameter.tolerance for parameter in parameters])
     order = _by_priority(_effective(effects), parameters, priorities, first)
     scaled = R[:, order] / norms[order]
     values = np.linalg.svd(scaled, compute_uv=False) if len(order) else np.empty(0)
@@ -241,7 +242,7 @@ def analyse(
     rank = _rank_by_gap(values)
     kept = np.arange(len(order))
     if rank < len(order):
-        kept = _exchanged(scaled, _choose(scaled, rank), effects[order])
+        kept = _exchanged(scaled, _choose(scaled, rank), effects[order], known[order])
     index = np.array(order, dtype=np.intp)
     return Identifiability(
         tuple(parameters),
@@ -283,7 +284,9 @@ def analyse_by_svd(
     values = np.append(values, np.zeros(len(order) - len(values)))
     rank = _rank_by_gap(values)
     index = np.array(order, dtype=np.intp)
-    kept, dropped, relations = _regrouped(rows_of_v[rank:].T / norms[index][:, None])
+    # Of unit columns, so that no unit decides which combination is large.
+    kept, dropped, relations = _regrouped(rows_of_v[rank:].T)
+    relations = relations * norms[index[dropped]] / norms[index[kept]][:, None]
     return Identifiability(
         tuple(parameters),
         tuple(priorities),
@@ -408,19 +411,25 @@ def _choose(columns: FloatArray, rank: int) -> IntArray:
     return np.array(chosen, dtype=np.intp)
 
 
-def _exchanged(columns: FloatArray, kept: IntArray, effects: FloatArray) -> IntArray:
+def _exchanged(
+    columns: FloatArray, kept: IntArray, effects: FloatArray, known: BoolArray
+) -> IntArray:
     """The chosen columns, exchanged where one stands for another of far larger effect.
 
     A base parameter takes over the error of those regrouped into it. If it would have to leave its
     own tolerance many times to make up for theirs, the two change places. Each exchange multiplies
-    the volume of the chosen columns in units of their tolerances, so this ends.
+    the volume of the chosen columns in units of their tolerances, so this ends. Where neither
+    tolerance is ``known``, the effects count as equal, for 1 kg is neither more nor less than
+    1 kg m2; where one of them is not, nothing is exchanged.
     """
+    effects = np.where(known, effects, 1.0)
     kept = kept.copy()
     while True:
         others = np.delete(np.arange(columns.shape[1]), kept)
         Q, R = np.linalg.qr(columns[:, kept])
         relations = np.linalg.solve(R, Q.T @ columns[:, others])
         taken = np.abs(relations) * effects[others] / effects[kept][:, None]
+        taken[known[kept][:, None] != known[others]] = 0.0
         if taken.max(initial=0.0) <= FAR_LARGER:
             return kept
         base, other = np.unravel_index(np.argmax(taken), taken.shape)
