@@ -13,6 +13,7 @@ from tests.dynamics.simulated import (
     recorded_scara,
 )
 from theodolite.dynamics.base_parameters import Analysis, find_base_parameters
+from theodolite.dynamics.constants import relations_in_words
 from theodolite.dynamics.filtering import filter_recording
 from theodolite.dynamics.identify import identify_dynamics
 from theodolite.dynamics.judge import write_verdict
@@ -50,6 +51,18 @@ def test_base_parameters_are_the_same_at_any_size(name: str, factor: float) -> N
     dynamics = Dynamics(grown(robot, factor))
     for analysis in Analysis:
         assert set(find_base_parameters(dynamics, analysis=analysis).identifiable) == usual
+
+
+@pytest.mark.parametrize("factor", [1e-3, 0.1, *FACTORS])
+@pytest.mark.parametrize("name", ["puma560", "stanford", "scara", "rx90"])
+def test_relations_are_written_alike_at_any_size(name: str, factor: float) -> None:
+    """The lengths' names stand for their values, whatever these are."""
+    robot = th.robots.load(name)
+    usual, other = (
+        relations_in_words(dynamics, find_base_parameters(dynamics))
+        for dynamics in (Dynamics(robot), Dynamics(grown(robot, factor)))
+    )
+    assert other == usual
 
 
 @pytest.mark.parametrize("factor", FACTORS)

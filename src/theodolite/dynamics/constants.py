@@ -2,7 +2,8 @@
 
 Coefficients of the grouping rules are polynomials of degree two in the lengths of the robot. They
 are found by interpolation: the rules are evaluated for robots of the same structure with other
-lengths, which determines the polynomial, and some more robots confirm it.
+lengths, which determines the polynomial, and some more robots confirm it. All of this is done with
+the robot's own length as the unit, in which no coefficient is large or small because the robot is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.dynamics.drives import Drive
-from theodolite.dynamics.grouping import null_space
+from theodolite.dynamics.grouping import null_space, parameter_units
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.tree import Tree
 from theodolite.estimation.identifiability import NEGLIGIBLE, Identifiability
@@ -23,7 +24,7 @@ from theodolite.model.parameters import Group, Unit
 
 #: With more lengths than these, nobody would read the polynomials.
 MOST_LENGTHS = 8
-#: A polynomial explains a coefficient if it is off by less.
+#: A polynomial explains a coefficient if it is off by less, where the robot is 1 long.
 EXACT = 1e-9
 #: Further robots, beyond those that determine the polynomial, to confirm it.
 CONFIRMATIONS = 3
@@ -47,14 +48,15 @@ def relations_in_words(
 
     A coefficient that is not a polynomial in the lengths is given as a number.
     """
+    units = _relation_units(dynamics, identifiability)
     with single_thread():
-        texts = _recognise(dynamics, identifiability, with_rotors=with_rotors)
+        texts = _recognise(dynamics, identifiability, units, with_rotors=with_rotors)
     others = identifiability.names(identifiability.regrouped)
     lines = []
     for row, name in enumerate(identifiability.identifiable):
         groups: dict[str, list[str]] = {}
         for column, other in enumerate(others):
-            if abs(identifiability.relations[row, column]) > NEGLIGIBLE:
+            if abs(identifiability.relations[row, column]) > NEGLIGIBLE * units[row, column]:
                 text = texts.get((row, column)) or _number(identifiability.relations[row, column])
                 groups.setdefault(text, []).append(other)
         if groups:
@@ -80,8 +82,25 @@ def _number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def _relation_units(dynamics: Dynamics, identifiability: Identifiability) -> FloatArray:
+    """What each coefficient is measured in where the robot's length is the unit."""
+    drives = tuple(Drive)
+    by_name = dict(
+        zip(dynamics.names(drives), parameter_units(dynamics, drives).tolist(), strict=True)
+    )
+
+    def units(indices: IntArray) -> FloatArray:
+        return np.array([by_name.get(name, 1.0) for name in identifiability.names(indices)])
+
+    return units(identifiability.base)[:, None] / units(identifiability.regrouped)
+
+
 def _recognise(
-    dynamics: Dynamics, identifiability: Identifiability, *, with_rotors: bool
+    dynamics: Dynamics,
+    identifiability: Identifiability,
+    units: FloatArray,
+    *,
+    with_rotors: bool,
 ) -> dict[tuple[int, int], str]:
     """Coefficients (base, regrouped) that are polynomials in the lengths, as text."""
     robot = dynamics.robot
@@ -96,7 +115,8 @@ def _recognise(
     rng = np.random.default_rng(0)
     monomials: list[tuple[int, ...]] = [(), *((i,) for i in range(len(lengths)))]
     monomials += list(combinations_with_replacement(range(len(lengths)), 2))
-    nominal = np.array([parameter.value for parameter in lengths])
+    size = dynamics.length
+    nominal = np.array([parameter.value for parameter in lengths]) / size
     trials = nominal * rng.uniform(*FACTORS, (len(monomials) + CONFIRMATIONS, len(lengths)))
     relations_of = []
     for trial in trials:
@@ -112,13 +132,18 @@ def _recognise(
     values = np.array(relations_of).reshape(len(trials), -1)
     polynomials = np.linalg.lstsq(table, values, rcond=None)[0]
     off = np.abs(table @ polynomials - values).max(axis=0)
-    off += np.abs(at_nominal @ polynomials - identifiability.relations.ravel())
+    off += np.abs(at_nominal @ polynomials - (identifiability.relations / units).ravel())
     shape = identifiability.relations.shape
     symbols = [parameter.name.upper() for parameter in lengths]
+    by_monomial = size ** -np.array([float(len(monomial)) for monomial in monomials])
     return {
         (int(index) // shape[1], int(index) % shape[1]): text
         for index in np.flatnonzero(off < EXACT)
-        if (text := _polynomial(polynomials[:, index], monomials, symbols))
+        if (
+            text := _polynomial(
+                polynomials[:, index], units.flat[index] * by_monomial, monomials, symbols
+            )
+        )
     }
 
 
@@ -147,17 +172,20 @@ def _relations(
 
 
 def _polynomial(
-    coefficients: FloatArray, monomials: list[tuple[int, ...]], symbols: list[str]
+    coefficients: FloatArray,
+    units: FloatArray,
+    monomials: list[tuple[int, ...]],
+    symbols: list[str],
 ) -> str:
-    """``D3^2 + R3^2``, squares first."""
+    """``D3^2 + R3^2``, squares first; ``units`` turn the coefficients into those of metres."""
     words = []
-    for monomial, value in zip(monomials, coefficients, strict=True):
+    for monomial, value, unit in zip(monomials, coefficients, units, strict=True):
         if abs(value) < EXACT:
             continue
         names = [symbols[i] for i in monomial]
         product = f"{names[0]}^2" if len(names) == 2 and names[0] == names[1] else " ".join(names)
-        size = abs(value)
-        factor = "" if product and abs(size - 1) < EXACT else f"{round(size, 9):.6g}"
+        size = round(abs(value), 9) * unit
+        factor = "" if product and abs(size - 1) < EXACT else f"{size:.6g}"
         words.append(("-" if value < 0 else "+", " ".join(filter(None, (factor, product)))))
     if not words:
         return ""

@@ -61,7 +61,7 @@ def group_parameters(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> Identi
     with single_thread():
         null = _unit_null_space(dynamics, drives)
         found = analyse_null_space(null, problem.parameters, problem.priorities)
-    units = _units(dynamics, drives)
+    units = parameter_units(dynamics, drives)
     return replace(
         found,
         R=found.R / units,
@@ -71,7 +71,7 @@ def group_parameters(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> Identi
 
 def null_space(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> FloatArray:
     """Combinations of parameters that no torque shows, (columns, d)."""
-    return _units(dynamics, drives)[:, None] * _unit_null_space(dynamics, drives)
+    return parameter_units(dynamics, drives)[:, None] * _unit_null_space(dynamics, drives)
 
 
 def _unit_null_space(dynamics: Tree, drives: Sequence[Drive]) -> FloatArray:
@@ -118,8 +118,11 @@ def _of_unit_length(dynamics: Tree) -> list[Link]:
     ]
 
 
-def _units(dynamics: Tree, drives: Sequence[Drive]) -> FloatArray:
-    """What each parameter is measured in where the robot's length is the unit, (columns,)."""
+def parameter_units(dynamics: Tree, drives: Sequence[Drive]) -> FloatArray:
+    """What each parameter is measured in where the robot's length is the unit, (columns,).
+
+    The rotor of a hinge is an inertia, that of a slide a mass; no friction is in any relation.
+    """
     slides = dict(zip(dynamics.motor_names, dynamics.slides, strict=True))
     powers = {"M": 0, **dict.fromkeys(INERTIAL[:6], 2), **dict.fromkeys(INERTIAL[6:9], 1)}
     return np.array(
