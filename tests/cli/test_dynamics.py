@@ -344,6 +344,17 @@ def test_help_speaks_english(theodolite, verb: str) -> None:
     assert "<float>" not in out
 
 
+def test_a_longer_arm_is_thicker() -> None:
+    """Unless a radius is given, the balls that stand for it are a part of its reach."""
+    small, large = (excite._surroundings(0.0, [], None, reach) for reach in (0.02, 2.0))
+    given = excite._surroundings(0.0, [], 50.0, 2.0)
+    assert small is not None
+    assert large is not None
+    assert given is not None
+    assert large.radius == pytest.approx(100 * small.radius)
+    assert given.radius == pytest.approx(0.05)
+
+
 def test_defaults_are_those_of_python() -> None:
     """They are written twice so that help is fast; they must not differ."""
     assert options.DEFAULT_STRIBECK == STRIBECK_SPEED

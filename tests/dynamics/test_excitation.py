@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import theodolite as th
+from tests.dynamics.simulated import grown_dynamics
 from tests.random_robots import random_robots
 from theodolite.dynamics.base_parameters import base_parameters
-from theodolite.dynamics.drives import FRICTION, Drive, State
+from theodolite.dynamics.drives import FRICTION, ROTORS, Drive, State
 from theodolite.dynamics.excitation.criteria import (
     Criterion,
     condition_number,
@@ -117,6 +118,43 @@ def test_the_whole_gradient(around: bool) -> None:
         step = 1e-6 * rng.standard_normal(len(x))
         change = search.value(x + step) - search.value(x - step)
         assert change == pytest.approx(2 * slope @ step, rel=1e-4, abs=1e-9)
+
+
+@pytest.mark.parametrize("factor", [0.01, 100.0])
+def test_surroundings_count_alike_at_any_size(factor: float) -> None:
+    """The value of a motion, with the same floor and sphere in parts of the reach."""
+    robot, values = th.robots.puma560(), []
+    for size in (1.0, factor):
+        dynamics, rng = grown_dynamics(robot, size), np.random.default_rng(0)
+        x, y, z, r = size * np.array([0.3, 0.0, 0.8, 0.3])
+        around = Surroundings(0.1 * size, 0.6 * size, ((x, y, z, r),))
+        limits = puma_limits(dynamics, surroundings=around)
+        search = _Search(dynamics, limits, [Part(5.0)], 3, ROTORS, Criterion.CONDITION, rng)
+        motion = search.random(np.random.default_rng(1))
+        assert search._penalties(search.state(motion))[0] > 0.1
+        values.append(search.value(motion))
+    assert values[1] == pytest.approx(values[0], rel=1e-9)
+
+
+def test_a_poor_motion_within_limits_is_better_than_any_beyond(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dynamics = Dynamics(th.robots.scara())
+    scores = {0: (True, 5.0), 1: (False, 3e6), 2: (False, 2e6)}
+    improved: list[np.ndarray] = []
+
+    def improve(search: _Search, x: np.ndarray, iterations: int) -> np.ndarray:
+        improved.append(x)
+        return x
+
+    monkeypatch.setattr(_Search, "improve", improve)
+    monkeypatch.setattr(_Search, "score", lambda search, x: scores[len(improved) - 1])
+    monkeypatch.setattr(_Search, "result", lambda search, x, reached: (x, reached))
+    best, reached = excite(
+        dynamics, Limits.of(dynamics), harmonics=2, starts=3, rng=np.random.default_rng(0)
+    )
+    assert best is improved[2]
+    assert reached == (5.0, 3e6, 2e6)
 
 
 def test_puma_within_ten_seconds_and_strict_limits() -> None:

@@ -65,6 +65,10 @@ class LoopDynamics(Tree):
     def slides(self) -> BoolArray:
         return np.array([kind is Joint.PRISMATIC for kind in self.mechanism.joint_types])
 
+    @property
+    def reach(self) -> float:
+        return self.mechanism.reach() or 1.0
+
     def position_range(self) -> tuple[FloatArray, FloatArray]:
         """The largest box around the home assembly, within the limits, whose loops all close."""
         mechanism = self.mechanism

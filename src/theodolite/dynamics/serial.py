@@ -54,6 +54,10 @@ class Dynamics(Tree):
         self.coupling = None if np.array_equal(coupling, np.eye(len(links))) else coupling
 
     @property
+    def reach(self) -> float:
+        return self.robot.reach() or 1.0
+
+    @property
     def direct_drives(self) -> bool:
         return self.coupling is None
 

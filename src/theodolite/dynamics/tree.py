@@ -72,6 +72,11 @@ class Tree:
         sliding = {link.joint for link in self.links if not link.revolute}
         return np.array([motor in sliding for motor in range(self.motors)])
 
+    @property
+    def reach(self) -> float:
+        """How far the tip gets, with all strokes, m; 1 where nothing is known."""
+        return 1.0
+
     @cached_property
     def length(self) -> float:
         """How far the links reach beyond the first joint, m; 1 where they have no length."""

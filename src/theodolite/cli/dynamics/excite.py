@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from theodolite.dynamics.parameters import DynamicParameters
 
 NAME = "excite"
+#: Radius of the balls that stand for the arm, as part of its reach: about half an arm's thickness.
+ARM_RADIUS = 0.08
 
 
 def command(
@@ -102,8 +104,12 @@ def command(
         ),
     ] = None,
     radius: Annotated[
-        float, typer.Option(metavar="MM", help="Radius of the spheres that model the arm, mm.")
-    ] = 80.0,
+        float | None,
+        typer.Option(
+            metavar="MM",
+            help="Radius of the balls that stand for the arm, mm. Default: 8 % of its reach.",
+        ),
+    ] = None,
     starts: Annotated[
         int, typer.Option(metavar="N", help="Random starts of the search, 1 or more.")
     ] = 6,
@@ -139,7 +145,7 @@ def command(
         velocity=parse_numbers(velocity, "--velocity", "2 or 2,2,3"),
         acceleration=parse_numbers(acceleration, "--acceleration", "6 or 6,6,9"),
         torque=_torque_limit(dynamics, torque, identified),
-        surroundings=_surroundings(floor, keep_out or [], radius),
+        surroundings=_surroundings(floor, keep_out or [], radius, dynamics.reach),
     )
     with _Progress(starts) as progress:
         excitation = excite(
@@ -188,7 +194,9 @@ def _torque_limit(
     return TorqueLimit.of(dynamics, parse_numbers(torque, "--torque", "50 or 80,80,40"), identified)
 
 
-def _surroundings(floor: float | None, keep_out: list[str], radius: float) -> Surroundings | None:
+def _surroundings(
+    floor: float | None, keep_out: list[str], radius: float | None, reach: float
+) -> Surroundings | None:
     from theodolite.dynamics.excitation.limits import Surroundings
     from theodolite.errors import InputError
 
@@ -201,7 +209,11 @@ def _surroundings(floor: float | None, keep_out: list[str], radius: float) -> Su
             raise InputError(f"--keep-out {text!r}", allowed="four numbers x,y,z,r, mm")
         x, y, z, r = map(float, 1e-3 * numbers)
         spheres.append((x, y, z, r))
-    return Surroundings(1e-3 * radius, None if floor is None else 1e-3 * floor, tuple(spheres))
+    return Surroundings(
+        ARM_RADIUS * reach if radius is None else 1e-3 * radius,
+        None if floor is None else 1e-3 * floor,
+        tuple(spheres),
+    )
 
 
 class _Progress:

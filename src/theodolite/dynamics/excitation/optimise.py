@@ -38,11 +38,10 @@ TRIED = 40
 PENALTY, RAISES = 10.0, 3
 #: A penalty above this is a broken limit; below the other, none.
 BROKEN, KEPT = 1e-3, 1e-6
-#: Added to the score of a motion beyond its limits, so that any within them is better.
-BROKEN_SCORE = 1e6
-#: Penalties begin at this part of a torque limit, and at this distance, m.
+#: Penalties begin at this part of a torque limit, and at this distance, as part of the reach.
 TORQUE_MARGIN, DISTANCE_MARGIN = 0.97, 0.01
-#: A distance that is too small by this, m, costs as much as a torque at twice its limit.
+#: A distance that is too small by this part of the reach costs as much as a torque at twice its
+#: limit.
 DISTANCE_UNIT = 0.1
 
 
@@ -126,13 +125,14 @@ def excite(
     search = _Search(dynamics, limits, parts, harmonics, drives, criterion, rng)
     with single_thread():
         motions: list[FloatArray] = []
-        reached: list[float] = []
+        reached: list[tuple[bool, float]] = []
         for start in range(starts):
             motions.append(search.improve(search.choose_start(rng), iterations))
             reached.append(search.score(motions[-1]))
             if progress is not None:
-                progress(start + 1, starts, min(reached))
-        return search.result(motions[int(np.argmin(reached))], tuple(reached))
+                progress(start + 1, starts, min(reached)[1])
+        best = motions[reached.index(min(reached))]
+        return search.result(best, tuple(value for _, value in reached))
 
 
 class _Search:
@@ -239,10 +239,11 @@ class _Search:
         around = self.limits.surroundings
         if around is not None and not around.free:
             points = ball_centres(self.dynamics, state)
-            inside = np.maximum(DISTANCE_MARGIN - around.clearances(points), 0.0)
+            reach = self.dynamics.reach
+            inside = np.maximum(DISTANCE_MARGIN - around.clearances(points) / reach, 0.0)
             value += self.penalty * float(((inside / DISTANCE_UNIT) ** 2).sum()) / n
             if slopes and inside.any():
-                by_distance = -2 * self.penalty * inside / DISTANCE_UNIT**2 / n
+                by_distance = -2 * self.penalty * inside / DISTANCE_UNIT**2 / reach / n
                 pulls = (by_distance[..., None] * around.directions(points)).sum(axis=2)
                 total[0] += point_slopes(self.dynamics, state, pulls)
         return value, State(*total) if slopes else None
@@ -265,13 +266,13 @@ class _Search:
             self.penalty *= 10
         return x
 
-    def score(self, x: FloatArray) -> float:
-        """Condition number or -log det, the smaller the better; BROKEN_SCORE more beyond limits."""
+    def score(self, x: FloatArray) -> tuple[bool, float]:
+        """Are limits broken, and condition number or -log det: the smaller the better, both."""
         state = self.dynamics.assemble(self.state(x))
         broken = self._penalties(state)[0] > BROKEN
         W, _ = self.regressor(state)
         reached = condition_number(W) if self.criterion is Criterion.CONDITION else -log_det(W)
-        return reached + (BROKEN_SCORE if broken else 0.0)
+        return broken, reached
 
     def result(self, x: FloatArray, reached: tuple[float, ...]) -> Excitation:
         parts = [part.build(y) for part, y in zip(self.parts, self.split(x), strict=True)]
