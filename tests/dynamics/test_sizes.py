@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,15 +13,18 @@ from tests.dynamics.simulated import (
     grown_dynamics,
     grown_recording,
     recorded_scara,
+    simulated,
 )
 from theodolite.dynamics.base_parameters import Analysis, find_base_parameters
 from theodolite.dynamics.constants import relations_in_words
+from theodolite.dynamics.estimators import Estimator
 from theodolite.dynamics.filtering import filter_recording
 from theodolite.dynamics.identify import identify_dynamics
 from theodolite.dynamics.judge import write_verdict
 from theodolite.dynamics.prediction import Prediction, predict
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.torque_checks import exchange_errors
+from theodolite.dynamics.torque_noise import estimate_noise
 
 FACTORS = [0.01, 100.0]
 
@@ -89,3 +94,27 @@ def test_exchanged_torques_are_judged_alike_at_any_size(factor: float) -> None:
     hinges = np.array([0, 1, 3])
     both = np.ix_(hinges, hinges)
     np.testing.assert_allclose(other[both], usual[both], rtol=1e-6)
+
+
+@pytest.mark.parametrize("estimator", [Estimator.WEIGHTED, Estimator.CORRELATED, Estimator.ROBUST])
+@pytest.mark.parametrize("lighter", [1e-12, 1e6])
+def test_a_joint_weighs_alike_whatever_its_torque(estimator: Estimator, lighter: float) -> None:
+    """A robot of feathers, and one of lead: the same noise, in parts of the torque."""
+    dynamics, run, _ = simulated(3)
+    usual = identify_dynamics(dynamics, run, estimator=estimator)
+    other = identify_dynamics(
+        dynamics, replace(run, torques=lighter * run.torques), estimator=estimator
+    )
+    np.testing.assert_allclose(other.noise.long_run, lighter * usual.noise.long_run, rtol=1e-6)
+    np.testing.assert_allclose(other.base_values, lighter * usual.base_values, rtol=1e-6)
+
+
+def test_exact_torques_have_a_weight() -> None:
+    """Also those of a joint that never has any."""
+    _, run, _ = simulated(3, noise=0.0)
+    torques = run.torques * np.array([1, 1, 1, 1, 1, 0])
+    noise = estimate_noise(np.zeros_like(torques), torques)
+    usual = np.sqrt((torques**2).mean(axis=0))
+    np.testing.assert_allclose(noise.sigmas[:5], 1e-9 * usual[:5])
+    assert noise.sigmas[5] == pytest.approx(1e-9 * usual.max())
+    assert np.isfinite(noise.whitening).all()

@@ -185,7 +185,8 @@ def _solve(problem: TorqueProblem, payload: FloatArray) -> tuple[Solution, Float
         parts = [block.residual.reshape(motors, -1) for block in currents.blocks(solution.values)]
         share = solution.identifiability.rank / motors
         # Of whitened residuals: what is left to correct.
-        sigmas = sigmas * estimate_noise(np.concatenate(parts, axis=1).T, share).long_run
+        residuals = np.concatenate(parts, axis=1).T
+        sigmas = sigmas * estimate_noise(residuals, problem.measured() / sigmas, share).long_run
     return solution, sigmas
 
 

@@ -75,11 +75,12 @@ def check_length(problem: RegressorProblem, per_sample: int) -> None:
 def _residual_noise(
     problem: TorqueProblem, solution: Solution, estimator: Estimator
 ) -> TorqueNoise:
-    residuals = problem.predict(solution.values) - problem.measured()
+    measured = problem.measured()
     # Unbiased for each joint by itself: it sees about its share of the parameters.
     share = solution.identifiability.rank / problem.dynamics.motors
     return estimate_noise(
-        residuals,
+        problem.predict(solution.values) - measured,
+        measured,
         share,
         between_joints=estimator.correlates_joints,
         robust=estimator is Estimator.ROBUST,

@@ -21,8 +21,8 @@ MAD_TO_SIGMA = 1.4826
 WINDOW = 5.0
 #: Samples further off than this, in standard deviations, are outliers.
 OUTLIER = 3.0
-#: No joint counts as better than this, N m, which no sensor resolves: the weight of exact data
-#: would be infinite.
+#: No joint counts as better than this part of its usual torque, which no sensor resolves: the
+#: weight of exact data would be infinite.
 LEAST = 1e-9
 
 
@@ -50,27 +50,35 @@ class TorqueNoise:
 
 def estimate_noise(
     residuals: FloatArray,
+    torques: FloatArray,
     fitted: float = 0.0,
     *,
     between_joints: bool = False,
     robust: bool = False,
 ) -> TorqueNoise:
-    """Noise from residuals (n, motors), to each joint of which ``fitted`` parameters were fitted.
+    """Noise from residuals of torques (n, motors), with ``fitted`` parameters for each joint.
 
     With ``between_joints``, also the correlations of joints; with ``robust``, without outliers.
     """
+    least = _least(torques)
     if robust:
         usual = MAD_TO_SIGMA * np.median(np.abs(residuals), axis=0)
-        sizes = np.sqrt(((residuals / np.maximum(usual, LEAST)) ** 2).mean(axis=1))
+        sizes = np.sqrt(((residuals / np.maximum(usual, least)) ** 2).mean(axis=1))
         residuals = residuals[sizes < OUTLIER]
     sigmas = np.sqrt((residuals**2).sum(axis=0) / max(len(residuals) - fitted, 1.0))
-    sigmas = np.maximum(sigmas, LEAST)
+    sigmas = np.maximum(sigmas, least)
     correlations = np.eye(len(sigmas))
     if between_joints and len(sigmas) > 1:
-        scaled = residuals / np.sqrt(np.maximum((residuals**2).mean(axis=0), LEAST**2))
+        scaled = residuals / np.sqrt(np.maximum((residuals**2).mean(axis=0), least**2))
         correlations = scaled.T @ scaled / len(scaled)
     factors = np.array([correlation_factor(column) for column in residuals.T])
     return TorqueNoise(sigmas, factors, correlations)
+
+
+def _least(torques: FloatArray) -> FloatArray:
+    """The smallest deviation that counts, (motors,); of a joint without torque, that of others."""
+    usual = np.sqrt((torques**2).mean(axis=0))
+    return LEAST * np.where(usual > 0, usual, usual.max(initial=0.0) or 1.0)
 
 
 def correlation_factor(series: FloatArray) -> float:
