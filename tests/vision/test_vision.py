@@ -135,6 +135,24 @@ def test_pictures_that_cannot_be_used_say_why() -> None:
         assert reason in found.reason
 
 
+@pytest.mark.parametrize("text", BOARDS)
+@pytest.mark.parametrize(("blur", "wanted"), [(0.8, Detection), (2.2, Rejected)])
+def test_enlarging_a_picture_changes_no_verdict(text: str, blur: float, wanted: type) -> None:
+    """What is sharp enough has more pixels then, and is no sharper or less sharp for that."""
+    board = Board.parse(text)
+    pose = some_pose(board, np.random.default_rng(3))
+    picture = Renderer(board, LENS, SIZE).picture(*pose, np.random.default_rng(0))
+    soft = cv2.GaussianBlur(picture, (0, 0), blur)
+    for factor in (1, 2, 3):
+        larger = cv2.resize(soft, None, fx=factor, fy=factor, interpolation=cv2.INTER_CUBIC)
+        if factor == 3 and board.kind == "circles":
+            # OpenCV does not find blobs of that size.
+            continue
+        found = detect(larger, board, "picture.png")
+        assert isinstance(found, wanted), (factor, found)
+        assert isinstance(found, Detection) or "blurred" in found.reason
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -18,8 +18,12 @@ from theodolite.vision.opencv import opencv
 FEWEST = 8
 #: A homography that leaves more than this part of the spacing is another board's.
 MISFIT = 0.25
-#: Width of an edge, in pixels, above which a picture is blurred.
-BLURRED = 4.0
+#: A picture is blurred if its edges are wider than this part of the marks' spacing, however many
+#: pixels that is, and wider than this in pixels: no picture is sharper than what it is made of, and
+#: marks may be few pixels apart.
+BLURRED, SHARPEST = 0.06, 3.0
+#: How wide, in pixels, an edge without any width looks after the smoothing that measures it.
+SMOOTHED = 8.0 / 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +85,10 @@ def detect(picture: Any, board: Board, name: str) -> Detection | Rejected:
         return Rejected(name, f"{why} ({len(ids)} marks found)")
     misfit = _misfit(board.points[ids][:, :2], pixels)
     if misfit > MISFIT:
-        return Rejected(name, "the marks do not fit this board: it is another one, or bent")
-    width = _edge_width(picture, pixels)
-    if width > BLURRED:
+        return Rejected(name, "the marks do not fit this board: another one, or bent")
+    spacing = _spacing(pixels)
+    width = _edge_width(picture, pixels, spacing)
+    if width > max(BLURRED * spacing, SHARPEST):
         return Rejected(name, f"blurred: edges are {width:.0f} pixels wide")
     return Detection(name, ids, pixels, size)
 
@@ -133,7 +138,13 @@ def _misfit(places: FloatArray, pixels: FloatArray) -> float:
     return float(np.sqrt(np.mean((there - pixels) ** 2)) / spacing)
 
 
-def _edge_width(picture: Any, pixels: FloatArray) -> float:
+def _spacing(pixels: FloatArray) -> float:
+    """How far a mark is from the nearest other one, in pixels."""
+    apart = np.linalg.norm(pixels[:, None] - pixels, axis=2)
+    return float(np.median(np.sort(apart, axis=1)[:, 1]))
+
+
+def _edge_width(picture: Any, pixels: FloatArray, spacing: float) -> float:
     """Contrast over the steepest slope around the marks: how wide an edge is, in pixels."""
     cv2 = opencv()
 
@@ -142,8 +153,7 @@ def _edge_width(picture: Any, pixels: FloatArray) -> float:
         cv2.Sobel(smooth, cv2.CV_64F, 1, 0) / 8, cv2.Sobel(smooth, cv2.CV_64F, 0, 1) / 8
     )
     widths = []
-    apart = np.linalg.norm(pixels[:, None] - pixels, axis=2)
-    reach = max(6, int(0.6 * np.median(np.sort(apart, axis=1)[:, 1])))
+    reach = max(6, int(0.6 * spacing))
     for x, y in np.round(pixels).astype(int):
         rows, columns = slice(max(y - reach, 0), y + reach), slice(max(x - reach, 0), x + reach)
         around = rows, columns
@@ -151,7 +161,10 @@ def _edge_width(picture: Any, pixels: FloatArray) -> float:
         steepest = float(slope[around].max()) if slope[around].size else 0.0
         if contrast > 10 and steepest > 0:
             widths.append(contrast / steepest)
-    return float(np.median(widths)) if widths else float("inf")
+    if not widths:
+        return float("inf")
+    # The smoothing and the edge's own width add like independent deviations.
+    return float(np.sqrt(max(np.median(widths) ** 2 - SMOOTHED**2, 0.0)))
 
 
 def _is_flat(picture: Any) -> bool:
