@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from tests.dynamics.simulated import puma, recorded, simulated
+from tests.dynamics.simulated import puma, recorded, simulated, torques_of
 from theodolite.dynamics import torque
 from theodolite.dynamics.base_parameters import base_values
 from theodolite.dynamics.consistent import fit_consistent, is_consistent
 from theodolite.dynamics.coverage import check_excitation
+from theodolite.dynamics.drives import State
 from theodolite.dynamics.estimators import Estimator, Model
 from theodolite.dynamics.filtering import Run, filter_recording
 from theodolite.dynamics.identify import IdentifiedDynamics, identify_dynamics
@@ -178,6 +179,23 @@ def test_a_recording_that_does_not_move_a_joint_is_not_enough() -> None:
     (words,) = check_excitation(identify_dynamics(dynamics, still))
     assert "of 58 parameters" in words
     assert "exciting motion" in words
+
+
+@pytest.mark.parametrize("estimator", [Estimator.WEIGHTED, Estimator.ESSENTIAL])
+def test_the_status_says_what_the_warning_says(estimator: Estimator) -> None:
+    """Motions so small that some parameters hardly show: one rule for both."""
+    dynamics, run, truth = simulated(3)
+    statuses = []
+    for part in (1.0, 0.2, 0.05, 0.02):
+        state = State(*(part * each for each in (run.state.q, run.state.qd, run.state.qdd)))
+        noise = 0.5 * np.random.default_rng(0).standard_normal(run.torques.shape)
+        small = replace(run, state=state, torques=torques_of(dynamics, state, truth) + noise)
+        found = identify_dynamics(dynamics, small, estimator=estimator)
+        assert bool(check_excitation(found)) == (found.status is Status.ILL_CONDITIONED)
+        statuses.append(found.status)
+    # Essential parameters are those that show.
+    weak = 3 if estimator is Estimator.WEIGHTED else 0
+    assert statuses == [Status.CONVERGED] * (4 - weak) + [Status.ILL_CONDITIONED] * weak
 
 
 def test_whole_bodies_say_their_own_base_values() -> None:

@@ -25,9 +25,6 @@ from theodolite.estimation.threads import single_thread
 #: Random samples for each motor: several times as many equations as a motor has parameters. The
 #: energy model has one equation for all motors together, so it takes that many for each of them.
 SAMPLES_PER_MOTOR = 40
-#: Beyond this condition number of the columns at unit length, an error of 0.1 % of the torques may
-#: move some combination of parameters by all of its size.
-POOR_CONDITION = 1000.0
 
 
 class Analysis(Enum):

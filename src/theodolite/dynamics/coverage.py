@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from theodolite.dynamics.base_parameters import POOR_CONDITION, find_base_parameters
+from theodolite.dynamics.base_parameters import find_base_parameters
 from theodolite.dynamics.result import IdentifiedDynamics
+from theodolite.estimation.descent import Status
 
 
 def check_excitation(result: IdentifiedDynamics) -> list[str]:
@@ -20,7 +21,7 @@ def check_excitation(result: IdentifiedDynamics) -> list[str]:
             f"the recording determines {shown} of {possible.rank} parameters. Move all joints, "
             "along a planned exciting motion"
         ]
-    if identifiability.condition_number > POOR_CONDITION:
+    if result.solution.status is Status.ILL_CONDITIONED:
         weakest = np.abs(identifiability.weakest_direction)
         names = [identifiability.identifiable[i] for i in np.argsort(-weakest)[:3]]
         return [

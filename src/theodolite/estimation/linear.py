@@ -5,8 +5,6 @@ Identifiability, reduction and losses are those of every method; only the iterat
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from theodolite.estimation.descent import NEGLIGIBLE_SCALE, SCALE_TOLERANCE, Iteration, Status
@@ -18,8 +16,9 @@ from theodolite.estimation.scaling import unit_columns
 from theodolite.estimation.solver import Solution, examine
 from theodolite.estimation.threads import single_thread
 
-#: Beyond this condition number of the scaled base columns, intervals span orders of magnitude.
-ILL_CONDITIONED = 1e5
+#: Beyond this condition number of the columns at unit length, an error of 0.1 % of all measurements
+#: may move some combination of parameters by all of its size.
+ILL_CONDITIONED = 1e3
 #: Rounds of a loss whose weights depend on the residual.
 ROUNDS = 30
 
@@ -48,10 +47,7 @@ def without(solution: Solution, index: int) -> Solution:
     """The same solution with one base parameter left out of the model."""
     origin = solution.reduction.moved(-solution.values)
     dropped = np.array([index], dtype=np.intp)
-    return replace(
-        fitted(origin, solution.identifiability.without(dropped), solution.loss),
-        status=solution.status,
-    )
+    return fitted(origin, solution.identifiability.without(dropped), solution.loss)
 
 
 def _solve_at_zero(origin: Reduction, problem: Problem, loss: Loss) -> Solution:

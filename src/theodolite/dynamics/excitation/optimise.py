@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
-from theodolite.dynamics.base_parameters import POOR_CONDITION, find_base_parameters
+from theodolite.dynamics.base_parameters import find_base_parameters
 from theodolite.dynamics.drives import ROTORS, Drive, State
 from theodolite.dynamics.excitation.criteria import (
     Criterion,
@@ -28,6 +28,7 @@ from theodolite.dynamics.excitation.slopes import point_slopes, torque_slopes
 from theodolite.dynamics.excitation.trajectory import FourierBasis, Trajectory
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
+from theodolite.estimation.linear import ILL_CONDITIONED
 from theodolite.estimation.threads import single_thread
 
 #: Shortest and longest part of a motion, s, and the lowest share of the speed limits it may have.
@@ -90,8 +91,8 @@ class Excitation:
                 "no motion within all limits was found. Widen the limits, move floor and spheres, "
                 "or try more random starts",
             )
-        if self.condition_number > POOR_CONDITION:
-            return ("some parameters are hardly excited. Allow more speed, or more time",)
+        if self.condition_number > ILL_CONDITIONED:
+            return ("some parameters hardly show. Allow more speed, or more time",)
         return ()
 
     @property
