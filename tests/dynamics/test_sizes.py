@@ -21,10 +21,12 @@ from theodolite.dynamics.estimators import Estimator
 from theodolite.dynamics.filtering import filter_recording
 from theodolite.dynamics.identify import identify_dynamics
 from theodolite.dynamics.judge import write_verdict
+from theodolite.dynamics.machine_dynamics import build_dynamics
 from theodolite.dynamics.prediction import Prediction, predict
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.torque_checks import exchange_errors
 from theodolite.dynamics.torque_noise import estimate_noise
+from theodolite.model.parameters import Unit
 
 FACTORS = [0.01, 100.0]
 
@@ -118,3 +120,21 @@ def test_exact_torques_have_a_weight() -> None:
     np.testing.assert_allclose(noise.sigmas[:5], 1e-9 * usual[:5])
     assert noise.sigmas[5] == pytest.approx(1e-9 * usual.max())
     assert np.isfinite(noise.whitening).all()
+
+
+@pytest.mark.parametrize("factor", [1e-4, *FACTORS, 0.05, 1e4])
+@pytest.mark.parametrize("name", ["puma560", "stanford"])
+def test_frames_are_told_apart_alike_at_any_size(name: str, factor: float) -> None:
+    """A ten-thousandth of a length makes other frames, rounding of a file does not."""
+    robot = grown(th.robots.load(name), factor)
+    lengths = {p.name: p.value for p in robot.parameters if p.unit is Unit.METRE and p.value}
+    frames = Dynamics(robot).frames
+    for change, same in ((1e-4, False), (1e-12, True)):
+        moved = {symbol: value * (1 + change) for symbol, value in lengths.items()}
+        assert (Dynamics(robot.with_values(moved)).frames == frames) is same
+
+
+def test_frames_of_usual_arms_stay_what_they_were() -> None:
+    """Files of parameters name their frames."""
+    assert Dynamics(th.robots.puma560()).frames == "f7837ba784ab7ae9"
+    assert build_dynamics(th.robots.load("delta")).frames == "e9918e3bb73dde61"

@@ -28,8 +28,9 @@ from theodolite.errors import InputError
 
 #: Stronger gravity, m/s2, and faster Stribeck speeds, rad/s, are in another unit.
 STRONGEST_GRAVITY, FASTEST_STRIBECK = 1e3, 1e3
-#: Decimals of metres and rotations to which frames are the same.
-FRAME_DIGITS = 6
+#: Decimals to which frames are the same: of rotations, and of lengths in the unit of the robot's
+#: size, which is millimetres, metres or kilometres: the power of ten is a multiple of this.
+FRAME_DIGITS, UNIT_STEP = 6, 3
 
 
 class Tree:
@@ -121,14 +122,20 @@ class Tree:
     def frames(self) -> str:
         """A hash of all links' frames: parameters mean the same only in the same frames."""
         content = sha256()
+        of_lengths = FRAME_DIGITS - UNIT_STEP * round(np.log10(self.length) / UNIT_STEP)
         for link in self.links:
-            numbers = np.concatenate(
-                [np.ravel(part) for part in (link.rotation, link.position, link.after_rotation,
-                 link.after_position, [link.offset, link.sign, link.axis, link.joint, link.parent])]
-            )  # fmt: skip
+            rounded = np.concatenate(
+                [
+                    np.round(np.ravel(link.rotation), FRAME_DIGITS),
+                    np.round(link.position, of_lengths),
+                    np.round(np.ravel(link.after_rotation), FRAME_DIGITS),
+                    np.round(link.after_position, of_lengths),
+                    [np.round(link.offset, FRAME_DIGITS if link.revolute else of_lengths)],
+                    np.round([link.sign, link.axis, link.joint, link.parent], FRAME_DIGITS),
+                ]
+            )
             # Adding zero makes -0.0 the same as 0.0.
-            rounded = np.round(numbers, FRAME_DIGITS) + 0.0
-            content.update(rounded.tobytes() + str(link.name).encode())
+            content.update((rounded + 0.0).tobytes() + str(link.name).encode())
         return content.hexdigest()[:16]
 
     def columns(self, drives: Sequence[Drive] = ROTORS) -> list[tuple[str, str]]:
