@@ -14,7 +14,7 @@ from tests.dynamics.simulated import GAINS, puma, recorded, true_values
 from tests.io.test_urdf_inertia import SMALL
 from theodolite.cli.dynamics import excite, options
 from theodolite.dynamics.drives import FRICTION, STRIBECK_SPEED
-from theodolite.dynamics.excitation.limits import DEFAULT_ACCELERATION, DEFAULT_VELOCITY
+from theodolite.dynamics.excitation.limits import DEFAULT_ACCELERATION, DEFAULT_VELOCITY, Limits
 from theodolite.dynamics.inertia import RigidBody
 from theodolite.dynamics.judge import Accuracy
 from theodolite.dynamics.recording import Recording
@@ -360,6 +360,14 @@ def test_defaults_are_those_of_python() -> None:
     assert options.DEFAULT_STRIBECK == STRIBECK_SPEED
     assert Accuracy(options.DEFAULT_GOOD / 100, options.DEFAULT_USABLE / 100) == Accuracy()
     assert options.parse_drives(options.DEFAULT_FRICTION, rotors=True) == FRICTION
-    given = signature(excite.command).parameters
-    assert float(given["velocity"].default) == DEFAULT_VELOCITY
-    assert float(given["acceleration"].default) == DEFAULT_ACCELERATION
+    given = signature(excite.command, eval_str=True).parameters
+    limits = Limits.of(th.Dynamics(th.robots.scara()))
+    for name, default, hinges, slide in (
+        ("velocity", limits.velocity, DEFAULT_VELOCITY, "a third of their stroke"),
+        ("acceleration", limits.acceleration, DEFAULT_ACCELERATION, "their stroke per second"),
+    ):
+        words = given[name].annotation.__metadata__[0].help
+        assert given[name].default is None
+        assert f"Default: {default[0]:g} rad/s" in words
+        assert default[0] == hinges
+        assert slide in words

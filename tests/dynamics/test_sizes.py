@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import theodolite as th
-from tests.calibration.sizes import grown
+from tests.calibration.sizes import grown, joint_factors
 from tests.dynamics.simulated import (
     grown_dynamics,
     grown_recording,
@@ -17,7 +17,9 @@ from tests.dynamics.simulated import (
 )
 from theodolite.dynamics.base_parameters import Analysis, find_base_parameters
 from theodolite.dynamics.constants import relations_in_words
+from theodolite.dynamics.drives import Drive, State
 from theodolite.dynamics.estimators import Estimator
+from theodolite.dynamics.excitation.limits import Limits
 from theodolite.dynamics.filtering import filter_recording
 from theodolite.dynamics.identify import identify_dynamics
 from theodolite.dynamics.judge import write_verdict
@@ -138,3 +140,29 @@ def test_frames_of_usual_arms_stay_what_they_were() -> None:
     """Files of parameters name their frames."""
     assert Dynamics(th.robots.puma560()).frames == "f7837ba784ab7ae9"
     assert build_dynamics(th.robots.load("delta")).frames == "e9918e3bb73dde61"
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_default_limits_of_slides_are_parts_of_their_stroke(factor: float) -> None:
+    """Planned in any unit, a slide takes as long for its stroke; hinges keep theirs."""
+    robot = th.robots.scara()
+    usual, other = Limits.of(Dynamics(robot)), Limits.of(Dynamics(grown(robot, factor)))
+    units = joint_factors(robot, factor)
+    np.testing.assert_allclose(other.velocity, usual.velocity * units)
+    np.testing.assert_allclose(other.acceleration, usual.acceleration * units)
+    hinges = np.array([0, 1, 3])
+    assert (other.velocity[hinges] == 2.0).all()
+    assert (other.acceleration[hinges] == 6.0).all()
+
+
+@pytest.mark.parametrize("speed", [0.1, 0.3])
+def test_slides_have_a_stribeck_speed_of_their_own(speed: float) -> None:
+    """A tenth of a metre for each radian."""
+    dynamics = Dynamics(th.robots.scara(), stribeck_speed=speed)
+    qd = np.array([[speed, speed, 0.1 * speed, speed]])
+    state = State(np.zeros((1, 4)), qd, np.zeros((1, 4)))
+    drives = (Drive.STRIBECK,)
+    table = dynamics.regressor(state, drives)
+    for motor, suffix in enumerate(dynamics.motor_names):
+        place = dynamics.columns(drives).index(("fs", suffix))
+        assert table[place, motor, 0] == pytest.approx(np.exp(-1))

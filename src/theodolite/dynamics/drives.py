@@ -10,9 +10,12 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 
-#: Speed at which the Stribeck term has fallen to 1/e, unless another is given, rad/s or m/s. A
+#: Speed of a hinge at which the Stribeck term has fallen to 1/e, unless another is given, rad/s. A
 #: guess: the term is linear only for a given speed.
 STRIBECK_SPEED = 0.1
+#: A slide has the speed that the surfaces of a hinge have this far from its axis, m: 10 mm/s by
+#: default. What counts is how fast surfaces pass each other, whatever the size of the robot.
+STRIBECK_LEVER = 0.1
 
 
 class Drive(Enum):

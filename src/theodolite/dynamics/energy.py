@@ -77,7 +77,7 @@ def _lost_power(problem: RegressorProblem, run: Run, rows: slice) -> FloatArray:
     for motor, name in enumerate(tree.motor_names):
         for drive in problem.drives:
             if drive_energy(drive, state, motor) is None:
-                torque = drive_torque(drive, state, motor, tree.stribeck_speed)
+                torque = drive_torque(drive, state, motor, float(tree.stribeck_speeds[motor]))
                 table[columns.index((drive.value, name))] = torque * state.qd[:, motor]
     return problem.select(table, loaded=False)
 

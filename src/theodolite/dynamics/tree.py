@@ -16,6 +16,7 @@ import numpy as np
 from theodolite.arrays import BoolArray, FloatArray
 from theodolite.dynamics.drives import (
     ROTORS,
+    STRIBECK_LEVER,
     STRIBECK_SPEED,
     Drive,
     State,
@@ -46,16 +47,17 @@ class Tree:
         stribeck_speed: float = STRIBECK_SPEED,
         name: str = "tree",
     ) -> None:
-        """``motors`` are the suffixes of drive parameters; ``joints`` counts what moves links."""
+        """``motors`` are the suffixes of drive parameters; ``joints`` counts what moves links.
+
+        ``stribeck_speed`` is that of hinges, rad/s; slides have STRIBECK_LEVER times as much, m/s.
+        """
         if gravity.shape != (3,) or not np.abs(gravity).max() < STRONGEST_GRAVITY:
             raise InputError(
                 f"a gravity of {gravity.tolist()}",
                 allowed="three numbers in m/s2, as in 0,0,-9.81",
             )
         if not 0 < stribeck_speed < FASTEST_STRIBECK:
-            raise InputError(
-                f"a Stribeck speed of {stribeck_speed:g}", allowed="more than 0 rad/s or m/s"
-            )
+            raise InputError(f"a Stribeck speed of {stribeck_speed:g}", allowed="more than 0 rad/s")
         self.name = name
         self.links = tuple(links)
         self.motor_names = tuple(motors)
@@ -72,6 +74,11 @@ class Tree:
         """Which motors slide: they move by metres, and their torques are forces, (motors,)."""
         sliding = {link.joint for link in self.links if not link.revolute}
         return np.array([motor in sliding for motor in range(self.motors)])
+
+    @property
+    def stribeck_speeds(self) -> FloatArray:
+        """Of each motor, rad/s or, of slides, m/s, (motors,)."""
+        return self.stribeck_speed * np.where(self.slides, STRIBECK_LEVER, 1.0)
 
     @property
     def reach(self) -> float:
@@ -199,9 +206,10 @@ class Tree:
                 motion.torques(part[:, : len(path)])
             else:
                 self._project(motion, path, F, part)
+        speeds = self.stribeck_speeds
         for motor, first in motors.items():
             for place, drive in enumerate(drives, start=first):
-                table[place, motor] = drive_torque(drive, state, motor, self.stribeck_speed)
+                table[place, motor] = drive_torque(drive, state, motor, float(speeds[motor]))
         return table
 
     def _project(

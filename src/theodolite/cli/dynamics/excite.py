@@ -29,6 +29,7 @@ from theodolite.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from theodolite.arrays import FloatArray
     from theodolite.dynamics.excitation.limits import Surroundings, TorqueLimit
     from theodolite.dynamics.machine_dynamics import MachineDynamics
     from theodolite.dynamics.parameters import DynamicParameters
@@ -75,14 +76,21 @@ def command(
     ] = DEFAULT_FRICTION,
     rotors: RotorsOption = True,
     velocity: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="V,...", help="Highest speed, rad/s or m/s: one for all joints, or one each."
+            metavar="V,...",
+            help="Highest speed, rad/s or m/s: one for all joints, or one each. Default: 2 rad/s; "
+            "of slides, a third of their stroke per second.",
         ),
-    ] = "2",
+    ] = None,
     acceleration: Annotated[
-        str, typer.Option(metavar="A,...", help="Highest acceleration, rad/s2 or m/s2.")
-    ] = "6",
+        str | None,
+        typer.Option(
+            metavar="A,...",
+            help="Highest acceleration, rad/s2 or m/s2. Default: 6 rad/s2; of slides, their stroke "
+            "per second squared.",
+        ),
+    ] = None,
     torque: Annotated[
         str | None,
         typer.Option(metavar="T,...", help="Highest torque, Nm; needs --parameters."),
@@ -142,8 +150,8 @@ def command(
     dynamics = load_dynamics(robot, gravity, tip, parameters=identified)
     limits = Limits.of(
         dynamics,
-        velocity=parse_numbers(velocity, "--velocity", "2 or 2,2,3"),
-        acceleration=parse_numbers(acceleration, "--acceleration", "6 or 6,6,9"),
+        velocity=_numbers(velocity, "--velocity", "2 or 2,2,3"),
+        acceleration=_numbers(acceleration, "--acceleration", "6 or 6,6,9"),
         torque=_torque_limit(dynamics, torque, identified),
         surroundings=_surroundings(floor, keep_out or [], radius, dynamics.reach),
     )
@@ -177,6 +185,10 @@ def command(
         print_json(excitation_data(excitation))
     if not excitation.good:
         raise typer.Exit(1)
+
+
+def _numbers(text: str | None, option: str, example: str) -> FloatArray | None:
+    return None if text is None else parse_numbers(text, option, example)
 
 
 def _torque_limit(

@@ -75,7 +75,11 @@ RotorsOption = Annotated[
 ]
 StribeckOption = Annotated[
     float,
-    typer.Option(metavar="V", help="Speed at which the Stribeck term has fallen to 1/e, rad/s."),
+    typer.Option(
+        metavar="V",
+        help="Speed at which the Stribeck term has fallen to 1/e, rad/s; of slides, 0.1 m times "
+        "that.",
+    ),
 ]
 GoodOption = Annotated[
     float,

@@ -16,8 +16,10 @@ from theodolite.errors import InputError
 
 #: Points between the frames of two links that stand for the link.
 BETWEEN = 2
-#: Speeds and accelerations that are safe on most arms: rad/s or m/s, and per second squared.
+#: Speeds and accelerations that are safe on most arms: of hinges, rad/s and rad/s2, and of slides,
+#: strokes per second and per second squared, which is as much where a hinge turns once.
 DEFAULT_VELOCITY, DEFAULT_ACCELERATION = 2.0, 6.0
+STROKE_VELOCITY, STROKE_ACCELERATION = 1.0 / 3.0, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +111,19 @@ class Limits:
     def of(
         dynamics: Tree,
         *,
-        velocity: ArrayLike = DEFAULT_VELOCITY,
-        acceleration: ArrayLike = DEFAULT_ACCELERATION,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
         torque: TorqueLimit | None = None,
         surroundings: Surroundings | None = None,
     ) -> Limits:
-        """The positions that the robot allows; one speed for all motors, or one for each."""
+        """The positions that the robot allows; one speed for all motors, or one for each.
+
+        By default hinges and slides have their own.
+        """
+        if velocity is None:
+            velocity = _by_kind(dynamics, DEFAULT_VELOCITY, STROKE_VELOCITY)
+        if acceleration is None:
+            acceleration = _by_kind(dynamics, DEFAULT_ACCELERATION, STROKE_ACCELERATION)
         return Limits(
             *dynamics.position_range(),
             _for_each("velocity", velocity, dynamics.motors),
@@ -162,6 +171,12 @@ class Limits:
         if self.surroundings is None or self.surroundings.free:
             return None
         return float(self.surroundings.clearances(ball_centres(dynamics, state)).min())
+
+
+def _by_kind(dynamics: Tree, of_hinges: float, of_strokes: float) -> FloatArray:
+    """A limit of hinges, and one of slides as part of their stroke, (motors,)."""
+    lower, upper = dynamics.motor_limits()
+    return np.where(dynamics.slides, of_strokes * (upper - lower), of_hinges)
 
 
 def _for_each(name: str, values: ArrayLike, motors: int) -> FloatArray:

@@ -55,7 +55,8 @@ def torque_slopes(
     for place, (symbol, suffix) in enumerate(dynamics.columns(drives)):
         if symbol in _SYMBOLS:
             motor = dynamics.motor_names.index(suffix)
-            own = drive_slopes(Drive(symbol), state, motor, dynamics.stribeck_speed)
+            speed = float(dynamics.stribeck_speeds[motor])
+            own = drive_slopes(Drive(symbol), state, motor, speed)
             for kind, slope in enumerate(own):
                 slopes[kind, :, motor] += weights[place, motor] * slope
     return State(*slopes)
