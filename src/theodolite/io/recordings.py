@@ -25,15 +25,13 @@ from theodolite.dynamics.recording import Recording
 from theodolite.errors import InputError
 from theodolite.io.archives import npz_arrays
 from theodolite.io.tables import read_table
-from theodolite.io.units import joint_units
+from theodolite.io.units import LARGEST_NUMBER, joint_units
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 
 _COLUMN = re.compile(r"(qdd|qd|q|tau|i)(\d+)_(\w+)$")
 _TIMES = {"t_s": 1.0, "t_ms": 1e-3, "t_us": 1e-6}
 ALLOWED = "t_s, q1_rad ..., qd1_rad_s ..., qdd1_rad_s2 ..., tau1_Nm ... or i1_A ..."
-#: Numbers larger than this are no torques, positions or times.
-LARGEST = 1e12
 #: Arrays of an archive, with how many dimensions they have.
 _ARRAYS = {
     "times": 1,
@@ -71,10 +69,10 @@ def read_recording(
     if "positions" not in tables:
         raise InputError("has no joint positions", where=str(path), allowed=ALLOWED)
     for name, table in tables.items():
-        if np.abs(table).max(initial=0.0) > LARGEST:
+        if np.abs(table).max(initial=0.0) > LARGEST_NUMBER:
             raise InputError(
                 f"its {name} reach {np.abs(table).max():.1e}", where=str(path),
-                allowed=f"at most {LARGEST:.0e}", remedy="Check the file and its units",
+                allowed=f"at most {LARGEST_NUMBER:g}", remedy="Check the file and its units",
             )  # fmt: skip
     return Recording(
         tables["times"],
