@@ -136,7 +136,7 @@ def identify_gains(
 
     ``payload`` is the known body in the flange's frame.
     """
-    serial = require_serial(dynamics, "drive gains are identified on serial robots")
+    serial = require_serial(dynamics, "drive gains are identified only for serial robots")
     groups = prepare_groups([without, loaded], cutoff=cutoff, trim=trim, slides=serial.slides)
     runs = mark_loaded(*groups)
     carried = serial.payload_parameters(payload)

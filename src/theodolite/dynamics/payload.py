@@ -70,7 +70,7 @@ def identify_payload(
     trim: bool = True,
 ) -> Payload:
     """What the robot carried in the loaded recordings and not in the others."""
-    serial = require_serial(dynamics, "a payload is identified on serial robots")
+    serial = require_serial(dynamics, "payloads are identified only for serial robots")
     groups = prepare_groups([without, loaded], cutoff=cutoff, trim=trim, slides=serial.slides)
     runs = mark_loaded(*groups)
     result = identify_dynamics(serial, runs, drives=drives, estimator=estimator, payload=True)

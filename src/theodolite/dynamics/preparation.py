@@ -24,9 +24,9 @@ def prepare_runs(
 ) -> list[Run]:
     """Even samples of recordings, all at one cut-off; interrupted ones become several runs.
 
-    By default the cut-off is the highest that is proposed for any of them. With ``trim``, the rest
-    before and after moving is left out. ``slides`` says which joints do, where the recordings do
-    not. Runs that were filtered before stay as they are.
+    By default the cut-off is the highest that is proposed for any of them. With ``trim``, the
+    standstill before and after moving is left out. ``slides`` says which joints do, where the
+    recordings do not. Runs that were filtered before stay as they are.
     """
     return prepare_groups([recordings], cutoff=cutoff, trim=trim, slides=slides)[0]
 

@@ -96,7 +96,7 @@ class Recording:
         return self._rows(np.flatnonzero((since >= start) & (since <= stop)))
 
     def trim_rest(self) -> Recording:
-        """Without the rest before the first movement and after the last."""
+        """Without the standstill before the first movement and after the last."""
         speeds = np.abs(np.gradient(self.q, self.times, axis=0))
         width = min(max(1, int(SMOOTHED * self.rate)), len(speeds))
         moves = np.zeros(len(speeds), dtype=bool)

@@ -85,7 +85,7 @@ def detect(picture: Any, board: Board, name: str) -> Detection | Rejected:
         return Rejected(name, f"{why} ({len(ids)} marks found)")
     misfit = _misfit(board.points[ids][:, :2], pixels)
     if misfit > MISFIT:
-        return Rejected(name, "the marks do not fit this board: another one, or bent")
+        return Rejected(name, "the marks do not fit this board: it is another one, or bent")
     spacing = _spacing(pixels)
     width = _edge_width(picture, pixels, spacing)
     if width > max(BLURRED * spacing, SHARPEST):

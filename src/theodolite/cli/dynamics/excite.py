@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from theodolite.dynamics.parameters import DynamicParameters
 
 NAME = "excite"
-#: Radius of the balls that stand for the arm, as part of its reach: about half an arm's thickness.
+#: Radius of the spheres that model the arm, as part of its reach: about half an arm's thickness.
 ARM_RADIUS = 0.08
 
 
@@ -115,7 +115,7 @@ def command(
         float | None,
         typer.Option(
             metavar="MM",
-            help="Radius of the balls that stand for the arm, mm. Default: 8 % of its reach.",
+            help="Radius of the spheres that model the arm, mm. Default: 8 % of its reach.",
         ),
     ] = None,
     starts: Annotated[

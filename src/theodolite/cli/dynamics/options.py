@@ -77,7 +77,7 @@ StribeckOption = Annotated[
     float,
     typer.Option(
         metavar="V",
-        help="Speed at which the Stribeck term has fallen to 1/e, rad/s; of slides, 0.1 m times "
+        help="Speed at which the Stribeck term has fallen to 1/e, rad/s; for slides, 0.1 m times "
         "that.",
     ),
 ]

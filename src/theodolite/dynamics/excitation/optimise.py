@@ -92,7 +92,7 @@ class Excitation:
                 "or try more random starts",
             )
         if self.condition_number > ILL_CONDITIONED:
-            return ("some parameters hardly show. Allow more speed, or more time",)
+            return ("some parameters are hardly excited. Allow more speed, or more time",)
         return ()
 
     @property
