@@ -22,6 +22,7 @@ from theodolite.calibration.analytic import Measured, analytic
 from theodolite.calibration.calibrate import HOLD_OUT
 from theodolite.calibration.camera import Camera
 from theodolite.calibration.catalogue import method_named
+from theodolite.calibration.circle_points import Axis, robot_from_circles
 from theodolite.calibration.completeness import completeness
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.distance import Distance
@@ -68,6 +69,7 @@ from theodolite.estimation.descent import Progress, Status
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss, Shape
 from theodolite.estimation.solver import Change
+from theodolite.io.circle_table import read_circles
 from theodolite.io.dh_table import read_dh_table
 from theodolite.io.dynamics_file import read_dynamics, write_dynamics
 from theodolite.io.recordings import read_recording
@@ -86,6 +88,7 @@ from theodolite.vision.board import Board
 from theodolite.vision.pictures import read_pictures
 
 __all__ = [
+    "Axis",
     "Board",
     "Camera",
     "Change",
@@ -159,6 +162,7 @@ __all__ = [
     "place",
     "predict",
     "prepare_runs",
+    "read_circles",
     "read_dh_table",
     "read_dynamics",
     "read_measurements",
@@ -167,6 +171,7 @@ __all__ = [
     "read_robot",
     "read_urdf",
     "residuals",
+    "robot_from_circles",
     "simulate",
     "validate",
     "validate_parameters",

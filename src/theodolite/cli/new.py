@@ -11,6 +11,7 @@ import typer
 from theodolite.cli.options import ForceOption, JsonOption, console, print_json, serial, wrote
 
 if TYPE_CHECKING:
+    from theodolite.calibration.circle_points import Axis
     from theodolite.calibration.completeness import Completeness
     from theodolite.model.conventions import Convention
     from theodolite.model.robot import Robot
@@ -22,7 +23,11 @@ _TABLES = (".csv", ".tsv", ".txt", ".xlsx")
 
 def command(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A built-in robot, a .urdf or a .csv DH table.")
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A built-in robot, a .urdf, a .csv DH table, or measurements (--circles).",
+        ),
     ],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The robot file to write.")],
     tip: Annotated[str | None, typer.Option(help="URDF: the last link of the chain.")] = None,
@@ -34,18 +39,32 @@ def command(
             "source; tables that cannot express every error become hayati, kk or pose."
         ),
     ] = None,
+    circles: Annotated[
+        bool,
+        typer.Option(
+            "--circles",
+            help="SOURCE holds joints and positions of a target, one joint moving at a time.",
+        ),
+    ] = False,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Make a robot file to edit and calibrate."""
+    from theodolite.io.circle_table import read_circles
     from theodolite.io.robot_file import format_robot, parse_robot
     from theodolite.io.writing import check_writable, write_text
     from theodolite.model.robot import Robot
+    from theodolite.report.axes import axes_data, show_axes
     from theodolite.report.text import show_robot
 
     check_writable(file, force=force)
     wanted = None if convention is None else _convention(convention)
-    text = _text(source, root, tip)
+    axes: tuple[Axis, ...] = ()
+    if circles:
+        measured, axes = read_circles(Path(source))
+        text = format_robot(measured)
+    else:
+        text = _text(source, root, tip)
     original = parse_robot(text, source)
     notes: list[str] = []
     missing: tuple[str, ...] | None = None
@@ -55,7 +74,7 @@ def command(
         if arm.priorities and not other.priorities:
             notes.append("Its priorities were dropped: the parameters have other names.")
         text = format_robot(other)
-    elif isinstance(original, Robot) and Path(source).suffix.lower() in _TABLES:
+    elif not circles and isinstance(original, Robot) and Path(source).suffix.lower() in _TABLES:
         arm, notes, missing = _completed(original)
         text = format_robot(arm) if notes else text
     robot = parse_robot(text, source)
@@ -71,11 +90,13 @@ def command(
                 "parameters": [parameter.name for parameter in robot.parameters],
                 "notes": notes,
                 "missing": list(missing),
+                "axes": axes_data(axes),
             }
         )
         return
     screen = console(json=False)
     show_robot(screen, robot)
+    show_axes(screen, axes)
     for note in notes:
         screen.print(note, style="yellow", markup=False)
     for sentence in missing:

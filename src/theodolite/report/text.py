@@ -124,8 +124,10 @@ def _sum_text(element: BodyElement) -> str:
 def _row_values(row: Row) -> str:
     parts = [row.convention.value]
     if any(row.nominal):
-        xyz = " ".join(f"{1e3 * value:.6g}" for value in row.nominal[:3])
-        rpy = " ".join(f"{57.29577951308232 * value:.6g}" for value in row.nominal[3:])
+        # Adding zero turns -0 into 0.
+        xyz = " ".join(f"{round(1e3 * value, 9) + 0.0:.6g}" for value in row.nominal[:3])
+        turns = (round(57.29577951308232 * value, 9) + 0.0 for value in row.nominal[3:])
+        rpy = " ".join(f"{value:.6g}" for value in turns)
         parts.append(f"xyz {xyz} mm, rpy {rpy} deg")
     for slot in row.slots:
         value = row.amount(slot.symbol)
