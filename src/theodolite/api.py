@@ -217,9 +217,13 @@ class Source:
     target: str | None = None
 
 
+#: Measurements of one kind, or several sources.
+SourcesLike: TypeAlias = Dataset | str | Path | Sequence[str | Path | Source] | NamedColumns
+
+
 def identify(
     robot: RobotLike,
-    data: DataLike | Sequence[Source],
+    data: SourcesLike,
     method: MethodLike | None = None,
     *,
     noise: Noise | None = None,
@@ -277,7 +281,7 @@ def identify(
 
 
 def _recorded(
-    machine: Machine, data: DataLike | Sequence[Source], method: MethodLike | None
+    machine: Machine, data: SourcesLike, method: MethodLike | None
 ) -> tuple[Dataset, Method]:
     """Measurements and their method, of one source or of several together."""
     sources = [one for one in _several(data) if isinstance(one, Source)]

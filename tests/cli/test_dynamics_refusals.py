@@ -143,12 +143,12 @@ def test_doubtful_recordings_are_said(theodolite, change, message: str) -> None:
         ({"torques": np.zeros((1999, 6))}, "shape (1999, 6)"),
         ({"velocities": np.zeros((2000, 5))}, "shape (2000, 5)"),
         ({"torques": np.full((2000, 6), np.nan)}, "'torques', row 1: not a finite number"),
-        ({"torques": np.zeros((2000, 6), dtype=complex)}, "not of real numbers"),
+        ({"torques": np.zeros((2000, 6), dtype=complex)}, "does not hold real numbers"),
         (
             {"torques": np.full((2000, 6), 2 * LARGEST_NUMBER)},
             f"its torques reach 2.0e+12; allowed: at most {LARGEST_NUMBER:g}",
         ),
-        ({"torques": np.full((2000, 6), None)}, "is not a NumPy archive of numbers"),
+        ({"torques": np.full((2000, 6), None)}, "is not a valid NumPy archive of numbers"),
     ],
 )
 def test_bad_archives_are_refused(theodolite, changed, message: str) -> None:

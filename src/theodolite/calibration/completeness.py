@@ -25,7 +25,7 @@ from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.scaling import unit_columns
 from theodolite.model.chain import Skeleton
 from theodolite.model.conveniences import check_machine
-from theodolite.model.conventions import Convention, Joint
+from theodolite.model.conventions import PARALLEL_SINE, Convention, Joint
 from theodolite.model.conversion import convert
 from theodolite.model.parameters import Parameter
 from theodolite.model.robot import Robot
@@ -42,9 +42,9 @@ _DIRECTIONS = (
 )
 
 
-#: Beyond this condition number a millimetre of the machine is metres of the model: the common
-#: normal of nearly parallel axes.
-ON_PAPER = 1e5
+#: Beyond this condition number a millimetre of the machine is a metre of the model: it grows with the
+#: inverse square of the sine between axes, and two axes at that angle count as parallel.
+ON_PAPER = 0.5 / PARALLEL_SINE**2
 
 
 @dataclass(frozen=True)
