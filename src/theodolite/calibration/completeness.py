@@ -42,8 +42,8 @@ _DIRECTIONS = (
 )
 
 
-#: Beyond this condition number a millimetre of the machine is a metre of the model: it grows with the
-#: inverse square of the sine between axes, and two axes at that angle count as parallel.
+#: Beyond this condition number a millimetre of the machine is a metre of the model: it grows with
+#: the inverse square of the sine between axes, and two axes at that angle count as parallel.
 ON_PAPER = 0.5 / PARALLEL_SINE**2
 
 

@@ -28,6 +28,8 @@ HARDLY = 0.8
 PATIENCE = 8
 #: How often random starts are drawn for configurations that touch something.
 ROUNDS = 40
+#: After so many without a single one, nothing is to be expected of more.
+HOPELESS = 4
 #: No joint moves by more in one step (radians, reaches): loops would not close there.
 LONGEST_STEP = 0.5
 
@@ -200,12 +202,16 @@ def touching(
 ) -> FloatArray:
     """Random configurations within limits that satisfy a goal; ``goal`` makes one for so many."""
     found: list[FloatArray] = []
-    for _ in range(ROUNDS):
+    # Fewer joints than equations touch nowhere.
+    possible = goal(1).components <= robot.joints
+    for round_ in range(ROUNDS if possible else 0):
         start = robot.random_motors(2 * points, rng)
         motors, solved = satisfy(robot, goal(len(start)), start)
         found.extend(motors[solved & within_limits(robot, motors)])
         if len(found) >= points:
             return np.array(found[:points])
+        if not found and round_ >= HOPELESS:
+            break
     raise UnreachableError(
         f"robot '{robot.name}' touches {what} in only {len(found)} of {points} configurations. "
         "Move it into the workspace"
