@@ -8,9 +8,9 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 
-#: Errors below this, in radians and parts of the reach, are rounding, or squares of the errors of
-#: parameters that have no other effect. No sensor sees them.
-EXACT = 1e-7
+#: Errors below this, in parts of the reach, are rounding, or squares of the errors of parameters that
+#: have no other effect. No sensor sees them; nor does it see angles below the second, in radians.
+EXACT, EXACT_ANGLE = 1e-7, 1e-6
 #: Of the size of a picture in pixels: what is small of it is rounding.
 PICTURE = 1e3
 _SEPARATOR = ": "
@@ -39,5 +39,6 @@ def all_of(errors: Mapping[str, FloatArray], wanted: str) -> FloatArray:
 
 def are_exact(largest: Mapping[str, float], reach: float) -> bool:
     """Are errors of these sizes rounding, or too small for any sensor?"""
-    units = {"position": reach or 1.0, "joint stroke": reach or 1.0, "pixel": PICTURE}
-    return all(size < EXACT * units.get(quantity(name), 1.0) for name, size in largest.items())
+    length = EXACT * (reach or 1.0)
+    limits = {"position": length, "joint stroke": length, "pixel": EXACT * PICTURE}
+    return all(size < limits.get(quantity(name), EXACT_ANGLE) for name, size in largest.items())
