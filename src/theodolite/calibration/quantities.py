@@ -8,8 +8,8 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 
-#: Errors below this, in parts of the reach, are rounding, or squares of the errors of parameters that
-#: have no other effect. No sensor sees them; nor does it see angles below the second, in radians.
+#: Errors below this, in parts of the reach, are rounding, or squares of the errors of parameters
+#: that have no other effect. No sensor sees them, nor angles below the second, in radians.
 EXACT, EXACT_ANGLE = 1e-7, 1e-6
 #: Of the size of a picture in pixels: what is small of it is rounding.
 PICTURE = 1e3
