@@ -28,8 +28,8 @@ HARDLY = 0.8
 PATIENCE = 8
 #: How often random starts are drawn for configurations that touch something.
 ROUNDS = 40
-#: After so many without a single one, nothing is to be expected of more.
-HOPELESS = 4
+#: After so many starts without a single one, nothing is to be expected of more.
+HOPELESS = 500
 #: No joint moves by more in one step (radians, reaches): loops would not close there.
 LONGEST_STEP = 0.5
 
@@ -204,13 +204,15 @@ def touching(
     found: list[FloatArray] = []
     # Fewer joints than equations touch nowhere.
     possible = goal(1).components <= robot.joints
-    for round_ in range(ROUNDS if possible else 0):
+    tried = 0
+    for _ in range(ROUNDS if possible else 0):
         start = robot.random_motors(2 * points, rng)
         motors, solved = satisfy(robot, goal(len(start)), start)
         found.extend(motors[solved & within_limits(robot, motors)])
         if len(found) >= points:
             return np.array(found[:points])
-        if not found and round_ >= HOPELESS:
+        tried += len(start)
+        if not found and tried >= HOPELESS:
             break
     raise UnreachableError(
         f"robot '{robot.name}' touches {what} in only {len(found)} of {points} configurations. "
