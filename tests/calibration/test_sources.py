@@ -263,6 +263,19 @@ def test_too_few_points_in_a_session_are_named() -> None:
         th.identify(robot(), replace(data, sessions=labels), "position")
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_short_session_is_not_held_out_to_nothing(seed: int) -> None:
+    true = true_robot(15)
+    data = th.simulate(true, "position", points=44, rng=1)
+    labels = np.where(np.arange(44) < 40, 1, 2)
+    result = th.identify(
+        robot(), replace(data, sessions=labels), "position", gains=False, terms="none", rng=seed
+    )
+    assert result.good, result.doubts()
+    assert result.held_out is not None
+    assert result.held_out.groups == 8
+
+
 def test_targets_may_be_out_of_sight() -> None:
     """Blanks are as good as rows of their own."""
     arm = replace(

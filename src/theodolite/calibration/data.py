@@ -14,6 +14,8 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray, seen
 from theodolite.errors import InputError, shown
 from theodolite.model.machine import Machine
 
+#: Rows of a session that are never held out: three place a sensor, and some may be out of sight.
+KEPT_PER_SESSION = 4
 #: What holds one entry per row beside the motors, with the shape of an entry.
 _SHAPES: Mapping[str, tuple[int, ...]] = {
     "rotations": (3, 3),
@@ -246,12 +248,24 @@ class Dataset:
 
     def drawn(self, part: float, rng: np.random.Generator) -> tuple[BoolArray, int]:
         """Random rows to hold out, sets and pictures together, and how many groups these are."""
+        if self.sessions is not None:
+            return self._drawn_by_session(part, rng)
         groups = self.groups()
         count = int(groups.max(initial=-1)) + 1
         left_out = round(part * count)
         if left_out < 1 or count - left_out < 1:
             return np.zeros(len(self), dtype=bool), 0
         return np.isin(groups, rng.permutation(count)[:left_out]), left_out
+
+    def _drawn_by_session(self, part: float, rng: np.random.Generator) -> tuple[BoolArray, int]:
+        """Of each session the same part, and no more than leaves it enough to be placed by."""
+        chosen = np.zeros(len(self), dtype=bool)
+        sessions = np.asarray(self.sessions)
+        for label in np.unique(sessions):
+            rows = np.flatnonzero(sessions == label)
+            left_out = min(round(part * len(rows)), len(rows) - KEPT_PER_SESSION)
+            chosen[rng.permutation(rows)[: max(left_out, 0)]] = True
+        return chosen, int(chosen.sum())
 
     def groups(self) -> IntArray:
         """What must stay together when rows are held out: the sets, or each row by itself.

@@ -17,7 +17,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.method import Gauge, Method, Start
+from theodolite.calibration.method import Gauge, Method
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.orientation import check_turned
 from theodolite.errors import InputError
@@ -79,9 +79,8 @@ class Inclination(Method):
     columns: ClassVar[tuple[str, ...]] = COLUMNS
     reads: ClassVar[bool] = True
 
-    def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:
-        check_turned(self, robot, data, start)
-        return robot, False
+    def check(self, robot: Machine, data: Dataset) -> None:
+        check_turned(self, robot, data)
 
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False

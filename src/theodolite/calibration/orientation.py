@@ -13,7 +13,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.method import Gauge, Method, Start
+from theodolite.calibration.method import Gauge, Method
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError
 from theodolite.estimation.problem import Block
@@ -65,9 +65,8 @@ class Orientation(Method):
     def needs(self) -> tuple[str, ...]:
         return ("rotations",)
 
-    def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:
-        check_turned(self, robot, data, start)
-        return robot, False
+    def check(self, robot: Machine, data: Dataset) -> None:
+        check_turned(self, robot, data)
 
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
@@ -84,16 +83,8 @@ class Orientation(Method):
         return len(robot.parameters)
 
 
-def check_turned(method: Method, robot: Machine, data: Dataset, start: Start) -> None:
+def check_turned(method: Method, robot: Machine, data: Dataset) -> None:
     """Refuse orientations that no small error of the robot explains."""
-    if start is Start.LOCATE:
-        raise InputError(
-            "only measured positions can locate a robot",
-            where=data.name,
-            allowed="the methods position and frame",
-        )
-    if start is Start.NOMINAL:
-        return
     problem = method.problem(robot, data, noise=Noise.guess(robot.reach()))
     errors = problem.errors(np.array([p.value for p in problem.parameters]))["orientation"]
     error = float(np.sqrt(np.mean(errors**2)))
@@ -103,5 +94,5 @@ def check_turned(method: Method, robot: Machine, data: Dataset, start: Start) ->
             "from what was measured",
             where=data.name,
             remedy="Turn base and tool in the robot file as sensor and target are turned, and "
-            "check that the file is of this robot",
+            "check that the file is from this robot",
         )
