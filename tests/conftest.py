@@ -26,7 +26,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(20240229)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def recordings() -> Path:
     if not RECORDINGS.is_dir():
         pytest.skip("the recordings of real robots are not beside the project")

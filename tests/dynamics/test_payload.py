@@ -9,6 +9,7 @@ import pytest
 
 from tests.dynamics.simulated import GAINS, puma, recorded, true_values
 from theodolite.dynamics.drive_gains import identify_gains
+from theodolite.dynamics.drives import FRICTION
 from theodolite.dynamics.filtering import Run, filter_recording
 from theodolite.dynamics.inertia import (
     RigidBody,
@@ -41,7 +42,7 @@ def test_payload_within_its_intervals() -> None:
     scores = []
     for seed in range(6):
         without, loaded = runs(seed)
-        found = identify_payload(puma(), [without], [loaded])
+        found = identify_payload(puma(), [without], [loaded], drives=FRICTION)
         assert found.mass == pytest.approx(MASS, rel=0.02)
         np.testing.assert_allclose(found.centre, CENTRE, atol=5e-3)
         scores += [(found.mass - MASS) / found.mass_error]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import theodolite as th
-from theodolite.dynamics.identify import FRICTION
+from theodolite.dynamics.drives import FRICTION
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.torque import random_state
 from theodolite.errors import InputError

@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import ROTORS, Drive, State
+from theodolite.dynamics.drives import ROTORS, Drives, State
 from theodolite.dynamics.energy import EnergyProblem
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.grouping import group_parameters
@@ -50,7 +50,7 @@ class Samples(Enum):
 def find_base_parameters(
     dynamics: Tree,
     *,
-    drives: Sequence[Drive] = ROTORS,
+    drives: Drives = ROTORS,
     analysis: Analysis = Analysis.QR,
     samples: Samples = Samples.TORQUE,
     only: Sequence[str] | None = None,

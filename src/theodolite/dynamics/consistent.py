@@ -1,87 +1,173 @@
 """Standard parameters that bodies can have: the nearest to the data, and less so to a prior.
 
 Base parameters say all that torques show, but a simulator wants every link's mass, centre and
-inertia. Physically consistent ones fit the data best among those that bodies could have: each
-link's pseudo-inertia P is positive definite, rotors and friction are not negative. What the data
-leave open is drawn to a prior P0 by the distance between mass distributions
+inertia. Physically consistent ones minimise
 
-    tr(P P0^-1) - log det(P P0^-1) - 4        [Lee, Wensing & Park 2020]
+    1/2 |R x - t|^2 + weight * distance(x)
 
-which no choice of frames or units changes, and which keeps P inside: no link becomes a needle. It
-is a semidefinite programme on the triangular factor.
+with the triangular factor of the whitened torques and the distance to a prior (`body_prior`), which
+is infinite where a body could not exist. The sum is convex and smooth inside, so a damped Newton
+method ends at its only minimum; every step is a least-squares problem on triangular factors.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import Any
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import Drive
+from theodolite.dynamics.body_prior import BodyPrior, body_columns
 from theodolite.dynamics.estimators import Estimator
-from theodolite.dynamics.inertia import INERTIAL, is_body, pseudo_inertia
+from theodolite.dynamics.inertia import is_body
+from theodolite.dynamics.prior_weight import choose_weight
 from theodolite.dynamics.result import BodyStatus, IdentifiedDynamics
-from theodolite.errors import InputError, MissingExtraError
+from theodolite.estimation.identifiability import Identifiability
+from theodolite.estimation.reduction import Reduction, reduce
+from theodolite.estimation.scaling import unit_columns
+from theodolite.estimation.statistics import Statistics
+from theodolite.estimation.threads import single_thread
 
-#: Smallest radius of the balls that stand for an unknown prior, as part of the robot's reach.
-SMALLEST_BALL = 0.1
-#: Weight of the prior against the data, in squares of standard deviations.
-PRIOR_WEIGHT = 1.0
-#: Torques count for at most this many standard deviations each, in the mean: the solver works with
-#: eight digits, and exact data would leave none of them to the prior.
+#: Weights of the prior against the data to choose from, in squares of standard deviations.
+WEIGHTS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+#: Rounds in which bodies and the friction that they load the gears to settle.
+ROUNDS = 3
+#: Torques count for at most this many standard deviations each, in the mean: of exact data the
+#: prior would otherwise be rounding.
 MOST_DEVIATIONS = 1e5
+#: The search ends where a step would gain less than this, in squares of standard deviations, or at
+#: this many steps.
+SETTLED, MOST_STEPS = 1e-9, 200
+#: A step is halved until it gains this part of what its slope promises, at most so many times.
+ENOUGH, HALVINGS = 0.1, 50
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Parameters nearest to data and prior, and how certain they are."""
+
+    values: FloatArray
+    #: A root A of the precision A'A, (rows, columns).
+    root: FloatArray
+    settled: bool
+
+
+def nearest_bodies(
+    R: FloatArray,
+    target: FloatArray,
+    prior: BodyPrior,
+    weight: float = 1.0,
+    start: FloatArray | None = None,
+) -> Posterior:
+    """The minimum of ``1/2 |R x - target|^2 + weight * distance(x)``, from a start inside."""
+
+    def cost(x: FloatArray) -> float:
+        return 0.5 * float(np.sum((R @ x - target) ** 2)) + weight * prior.distance(x)
+
+    x = prior.centre if start is None else start
+    value = cost(x)
+    for _ in range(MOST_STEPS):
+        step, root, gain = _newton_step(R, target, prior, weight, x)
+        if gain < SETTLED:
+            return Posterior(x, root, settled=True)
+        part = 1.0
+        for _ in range(HALVINGS):
+            tried = cost(x + part * step)
+            if tried <= value - ENOUGH * part * gain:
+                break
+            part *= 0.5
+        else:
+            # Rounding: what is left of the gain is too small to be seen in the cost.
+            return Posterior(x, root, settled=gain < 1e-6 * (1.0 + abs(value)))
+        x, value = x + part * step, tried
+    return Posterior(x, root, settled=False)
+
+
+def _newton_step(
+    R: FloatArray, target: FloatArray, prior: BodyPrior, weight: float, x: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """The step, a root of the Hessian, and the gain that the step promises."""
+    curved = np.sqrt(weight) * prior.curvature_root(x)
+    # The gradient of the prior as a residual: A' r = w g.
+    scale = np.sqrt(np.maximum((curved**2).sum(axis=0), np.finfo(float).tiny))
+    pull = np.linalg.solve((curved / scale).T, weight * prior.slope(x) / scale)
+    root = np.concatenate([R, curved])
+    unit, lengths = unit_columns(root)
+    Q, triangle = np.linalg.qr(unit)
+    projected = Q.T @ np.concatenate([R @ x - target, pull])
+    step = -np.linalg.solve(triangle, projected) / lengths
+    return step, root, float(projected @ projected)
 
 
 def fit_consistent(
-    result: IdentifiedDynamics, prior: FloatArray | None = None
+    result: IdentifiedDynamics, prior: FloatArray | None = None, weight: float | None = None
 ) -> IdentifiedDynamics:
     """Parameters that bodies can have, near to the data and, much less, to a prior.
 
-    Bodies of the prior that could not exist, or have no mass, are replaced by balls. Where the
-    solver fails, the result stays what it was, and its ``body_status`` says so.
+    The ``weight`` of the prior is by default the largest that predicts unseen torques as well as
+    any. Where the search ends early the ``body_status`` says so; where it fails, the result stays
+    what it was.
     """
-    cp = load_cvxpy()
-    R, target = _weighted_data(result)
-    balls = _Balls.of(result)
-    # In units of the balls' mass, so that the size of the robot does not matter to the solver.
-    x = cp.Variable(R.shape[1])
-    cost = cp.sum_squares(balls.mass * R @ x - target)
-    for first, P0 in _prior_bodies(result, prior, balls):
-        P = cp.bmat(pseudo_inertia([x[first + k] for k in range(10)]))
-        cost += PRIOR_WEIGHT * (cp.trace(balls.mass * np.linalg.inv(P0) @ P) - cp.log_det(P))
-    positive = {drive.value for drive in Drive if drive.never_negative}
-    signs = [
-        x[place] >= 0
-        for place, (symbol, _) in enumerate(result.problem.symbols)
-        if symbol in positive
-    ]
-    programme = cp.Problem(cp.Minimize(cost), signs)
+    knowledge = BodyPrior.of(result.problem, prior)
+
+    def fit(
+        R: FloatArray, target: FloatArray, weight: float, start: FloatArray | None
+    ) -> FloatArray:
+        return nearest_bodies(R, target, knowledge, weight, start).values
+
+    choice = None
+    if weight is None:
+        weight, choice = choose_weight(result.problem, fit, WEIGHTS)
+    problem, reduction, at = result.problem, result.solution.reduction, result.solution.values
+    found = None
+    with single_thread():
+        for _ in range(ROUNDS if problem.loaded else 1):
+            if found is not None:
+                # The bodies load the gears a little differently than the base parameters do.
+                problem, at = problem.under_load(found.values), np.zeros_like(at)
+                reduction = reduce(problem, at, result.solution.loss)
+            found = nearest_bodies(*weighted_data(reduction, at), knowledge, weight)
+    assert found is not None
     failed = replace(result, estimator=Estimator.CONSISTENT, body_status=BodyStatus.SOLVER_FAILED)
-    try:
-        with warnings.catch_warnings():
-            # The status says the same.
-            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-            programme.solve(solver=cp.CLARABEL)
-    except cp.SolverError:
+    values = found.values
+    if not np.isfinite(values).all() or impossible_bodies(values, result.problem.symbols):
         return failed
-    if x.value is None:
-        return failed
-    values = balls.mass * np.asarray(x.value, dtype=np.float64)
-    if impossible_bodies(values, result.problem.symbols):
-        return failed
-    accurate = programme.status == cp.OPTIMAL
     return replace(
         failed,
+        problem=problem,
         values=values,
         standard=True,
         consistent=True,
-        body_status=BodyStatus.SOLVED if accurate else BodyStatus.INACCURATE,
+        prior_weight=weight,
+        weights=choice,
+        statistics=posterior_statistics(result.statistics, result.identifiability, found.root),
+        body_status=BodyStatus.SOLVED if found.settled else BodyStatus.INACCURATE,
     )
+
+
+def posterior_statistics(
+    plain: Statistics, identifiability: Identifiability, root: FloatArray
+) -> Statistics:
+    """Uncertainty of the base parameters, given the precision of all: ``B (A'A)^-1 B'``."""
+    combined = np.zeros((identifiability.rank, root.shape[1]))
+    combined[np.arange(identifiability.rank), identifiability.base] = 1.0
+    combined[:, identifiability.regrouped] = identifiability.relations
+    unit, lengths = unit_columns(root)
+    triangle: FloatArray = np.asarray(np.linalg.qr(unit, mode="r"))
+    half = np.linalg.solve(triangle.T, (combined / lengths).T)
+    return replace(plain, covariance=half.T @ half)
+
+
+def weighted_data(reduction: Reduction, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Triangular factor and right-hand side, weakened where the data are all but exact.
+
+    ``values`` are those that the reduction was taken at.
+    """
+    target = reduction.R @ values - reduction.z
+    deviations = float(np.linalg.norm(target)) / np.sqrt(reduction.rows)
+    weaker = min(1.0, MOST_DEVIATIONS / deviations) if deviations else 1.0
+    return weaker * reduction.R, weaker * target
 
 
 def is_consistent(result: IdentifiedDynamics) -> bool:
@@ -96,98 +182,6 @@ def impossible_bodies(values: FloatArray, symbols: Sequence[tuple[str, str]]) ->
         for first in body_columns(symbols)
         if not is_body(values[first : first + 10])
     ]
-
-
-def body_columns(symbols: Sequence[tuple[str, str]]) -> list[int]:
-    """Where the ten columns of each body begin."""
-    starts = [place for place, (symbol, _) in enumerate(symbols) if symbol == INERTIAL[0]]
-    for first in starts:
-        if tuple(symbol for symbol, _ in symbols[first : first + 10]) != INERTIAL:
-            raise InputError(
-                "physically consistent bodies need all ten parameters of each link in the model"
-            )
-    return starts
-
-
-def load_cvxpy() -> Any:
-    """The modelling library, or an error that says how to install it."""
-    missing = MissingExtraError("fitting consistent bodies", "consistent")
-    try:
-        cvxpy: Any = import_module("cvxpy")
-    except ImportError as error:
-        raise missing from error
-    if cvxpy.CLARABEL not in cvxpy.installed_solvers():
-        raise missing
-    return cvxpy
-
-
-def _weighted_data(result: IdentifiedDynamics) -> tuple[FloatArray, FloatArray]:
-    """Triangular factor and right-hand side, weakened where the data are all but exact."""
-    reduction = result.solution.reduction
-    target = reduction.R @ result.solution.values - reduction.z
-    deviations = float(np.linalg.norm(target)) / np.sqrt(reduction.rows)
-    weaker = min(1.0, MOST_DEVIATIONS / deviations) if deviations else 1.0
-    return weaker * reduction.R, weaker * target
-
-
-def _prior_bodies(
-    result: IdentifiedDynamics, prior: FloatArray | None, balls: _Balls
-) -> list[tuple[int, FloatArray]]:
-    """Where each body's columns begin, and its prior pseudo-inertia."""
-    symbols = result.problem.symbols
-    bodies = []
-    for first in body_columns(symbols):
-        if prior is not None and is_body(prior[first : first + 10]):
-            P0 = np.array(pseudo_inertia(prior[first : first + 10]))
-        else:
-            P0 = balls.pseudo_inertia(symbols[first][1])
-        bodies.append((first, P0))
-    return bodies
-
-
-@dataclass(frozen=True)
-class _Balls:
-    """Balls that stand for bodies of which nothing is known, half as large as their links."""
-
-    mass: float
-    #: m, by suffix, and the smallest.
-    radii: dict[str, float]
-    smallest: float
-
-    @staticmethod
-    def of(result: IdentifiedDynamics) -> _Balls:
-        """As heavy as the torques suggest.
-
-        All of them at half of the reach take the largest rms torque, by gravity and the usual
-        acceleration together.
-        """
-        dynamics, runs = result.dynamics, result.problem.runs
-        lengths: dict[str, float] = {}
-        for link in dynamics.links:
-            if link.parent >= 0:
-                name = str(dynamics.links[link.parent].name)
-                length = np.linalg.norm(link.position) + np.linalg.norm(link.after_position)
-                lengths[name] = max(lengths.get(name, 0.0), float(length))
-        reach = sum(lengths.values()) or 1.0
-        smallest = SMALLEST_BALL * reach
-        torque = _rms(np.concatenate([run.torques for run in runs])).max()
-        turning = _rms(np.concatenate([run.state.qdd for run in runs])).max()
-        lever = (np.linalg.norm(dynamics.gravity) + reach * turning) * reach / 2
-        heavy = float(torque / lever) if torque and lever else 1.0
-        return _Balls(
-            heavy / len(dynamics.links),
-            {name: max(length / 2, smallest) for name, length in lengths.items()},
-            smallest,
-        )
-
-    def pseudo_inertia(self, suffix: str) -> FloatArray:
-        """Of the ball of a link, about its frame's origin."""
-        radius = self.radii.get(suffix, self.smallest)
-        return self.mass * np.diag([radius**2 / 5] * 3 + [1.0])
-
-
-def _rms(series: FloatArray) -> FloatArray:
-    return np.sqrt(np.mean(series**2, axis=0))
 
 
 #: The earlier name.

@@ -8,13 +8,12 @@ the robot's own length as the unit, in which no coefficient is large or small be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
-from theodolite.dynamics.drives import Drive
+from theodolite.dynamics.drives import Drive, Drives, holds
 from theodolite.dynamics.grouping import null_space, parameter_units
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.tree import Tree
@@ -26,6 +25,9 @@ from theodolite.model.parameters import Group, Unit
 MOST_LENGTHS = 8
 #: A polynomial explains a coefficient if it is off by less, where the robot is 1 long.
 EXACT = 1e-9
+#: It is that of the relations at hand if it differs from them by less: of a robot of millimetres,
+#: these carry the rounding of samples in which lengths hardly show.
+SAMPLED = 1e-6
 #: Further robots, beyond those that determine the polynomial, to confirm it.
 CONFIRMATIONS = 3
 #: Range of the factors by which lengths are changed.
@@ -33,11 +35,11 @@ FACTORS = (0.5, 1.5)
 
 
 def describe_relations(
-    dynamics: Tree, identifiability: Identifiability, drives: Sequence[Drive]
+    dynamics: Tree, identifiability: Identifiability, drives: Drives
 ) -> list[str]:
     """The relations of any robot, with its lengths in them where it is a serial one."""
     if isinstance(dynamics, Dynamics) and not len(identifiability.hidden):
-        return relations_in_words(dynamics, identifiability, with_rotors=Drive.ROTOR in drives)
+        return relations_in_words(dynamics, identifiability, with_rotors=holds(drives, Drive.ROTOR))
     return identifiability.sentences()
 
 
@@ -57,8 +59,9 @@ def relations_in_words(
         groups: dict[str, list[str]] = {}
         for column, other in enumerate(others):
             if abs(identifiability.relations[row, column]) > NEGLIGIBLE * units[row, column]:
-                text = texts.get((row, column)) or _number(identifiability.relations[row, column])
-                groups.setdefault(text, []).append(other)
+                text = texts.get((row, column), _number(identifiability.relations[row, column]))
+                if text:
+                    groups.setdefault(text, []).append(other)
         if groups:
             parts = [_times(text, names) for text, names in groups.items()]
             lines.append(" ".join([f"{name}* = {name}", *parts]))
@@ -102,7 +105,7 @@ def _recognise(
     *,
     with_rotors: bool,
 ) -> dict[tuple[int, int], str]:
-    """Coefficients (base, regrouped) that are polynomials in the lengths, as text."""
+    """Coefficients (base, regrouped) that are polynomials in the lengths, as text; "" for zero."""
     robot = dynamics.robot
     lengths = [
         parameter
@@ -132,18 +135,15 @@ def _recognise(
     values = np.array(relations_of).reshape(len(trials), -1)
     polynomials = np.linalg.lstsq(table, values, rcond=None)[0]
     off = np.abs(table @ polynomials - values).max(axis=0)
-    off += np.abs(at_nominal @ polynomials - (identifiability.relations / units).ravel())
+    here = np.abs(at_nominal @ polynomials - (identifiability.relations / units).ravel())
     shape = identifiability.relations.shape
     symbols = [parameter.name.upper() for parameter in lengths]
     by_monomial = size ** -np.array([float(len(monomial)) for monomial in monomials])
     return {
-        (int(index) // shape[1], int(index) % shape[1]): text
-        for index in np.flatnonzero(off < EXACT)
-        if (
-            text := _polynomial(
-                polynomials[:, index], units.flat[index] * by_monomial, monomials, symbols
-            )
+        (int(index) // shape[1], int(index) % shape[1]): _polynomial(
+            polynomials[:, index], units.flat[index] * by_monomial, monomials, symbols
         )
+        for index in np.flatnonzero((off < EXACT) & (here < SAMPLED))
     }
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import FRICTION, Drive
+from theodolite.dynamics.drives import FRICTION, Drive, Drives, holds
 from theodolite.dynamics.filtering import Cutoff, Run, mark_loaded
 from theodolite.dynamics.inertia import INERTIAL, RigidBody
 from theodolite.dynamics.machine_dynamics import MachineDynamics, require_serial
@@ -128,7 +128,7 @@ def identify_gains(
     loaded: Recorded,
     payload: RigidBody,
     *,
-    drives: Sequence[Drive] = FRICTION,
+    drives: Drives = FRICTION,
     cutoff: float | Cutoff | None = None,
     trim: bool = True,
 ) -> DriveGains:
@@ -137,6 +137,11 @@ def identify_gains(
     ``payload`` is the known body in the flange's frame.
     """
     serial = require_serial(dynamics, "drive gains are identified only for serial robots")
+    if holds(drives, Drive.LOAD):
+        raise InputError(
+            "friction under load needs torques, and gains are identified from currents",
+            remedy="Leave that term out",
+        )
     groups = prepare_groups([without, loaded], cutoff=cutoff, trim=trim, slides=serial.slides)
     runs = mark_loaded(*groups)
     carried = serial.payload_parameters(payload)

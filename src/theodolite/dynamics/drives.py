@@ -1,8 +1,12 @@
-"""What a drive adds to the torque of its motor, each linear in its own coefficient."""
+"""What a drive or a joint's friction adds to the torque, each linear in its own coefficient.
+
+Some terms have a shape besides their coefficient: the speed over which friction reverses, and the
+one at which the Stribeck term has fallen. These are given, or searched for one at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -19,32 +23,67 @@ STRIBECK_LEVER = 0.1
 
 
 class Drive(Enum):
-    """The parameter of a term, by its symbol."""
+    """The parameter of a term, by its symbol; s is the direction of motion, -1 to 1."""
 
     #: Inertia of the rotor, referred to the joint: Ia q''.
     ROTOR = "Ia"
     #: fv q'.
     VISCOUS = "fv"
-    #: fc sign q'.
+    #: fc s.
     COULOMB = "fc"
     #: A constant; with fc also Coulomb friction that differs with the direction.
     OFFSET = "off"
+    #: fl s |load|: Coulomb friction that grows with the torque that the gear carries.
+    LOAD = "fl"
     #: fva |q'|: viscous friction that differs with the direction.
     ASYMMETRIC = "fva"
-    #: fs sign q' exp(-|q'| / v): the additional friction at low speed.
+    #: fq q' |q'|: friction that grows faster than the speed; below zero, slower.
+    QUADRATIC = "fq"
+    #: fs s exp(-|q'| / v): the additional friction at low speed; below zero, less of it.
     STRIBECK = "fs"
+    #: rs sin q and rc cos q: torque that comes back with every turn.
+    RIPPLE_SIN = "rs"
+    RIPPLE_COS = "rc"
     #: k q.
     SPRING = "k"
 
     @property
     def never_negative(self) -> bool:
         """A rotor's inertia, and friction that only takes energy."""
-        return self in (Drive.ROTOR, Drive.VISCOUS, Drive.COULOMB)
+        return self in (Drive.ROTOR, Drive.VISCOUS, Drive.COULOMB, Drive.LOAD)
+
+    @property
+    def rigid(self) -> bool:
+        """Part of the load that the gears carry, not of its friction."""
+        return self in (Drive.ROTOR, Drive.SPRING)
 
 
-#: The drives of a robot without friction, and the friction that is identified by default.
+#: Terms of one kind for all motors, or for single motors and passive joints by name.
+Drives = Sequence[Drive] | Mapping[str, Sequence[Drive]]
+
+#: The drives of a robot without friction, and the usual friction.
 ROTORS = (Drive.ROTOR,)
 FRICTION = (Drive.ROTOR, Drive.VISCOUS, Drive.COULOMB, Drive.OFFSET)
+
+#: Friction by the names that people choose it by.
+FRICTION_NAMES: dict[str, tuple[Drive, ...]] = {
+    "viscous": (Drive.VISCOUS,),
+    "coulomb": (Drive.COULOMB,),
+    "offset": (Drive.OFFSET,),
+    "load": (Drive.LOAD,),
+    "asymmetric": (Drive.ASYMMETRIC,),
+    "quadratic": (Drive.QUADRATIC,),
+    "stribeck": (Drive.STRIBECK,),
+    "ripple": (Drive.RIPPLE_SIN, Drive.RIPPLE_COS),
+    "spring": (Drive.SPRING,),
+}
+
+
+def holds(drives: Drives, drive: Drive) -> bool:
+    """Is a term among them, of any joint?"""
+    if isinstance(drives, Mapping):
+        return any(drive in terms for terms in drives.values())
+    return drive in drives
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,42 +110,99 @@ class State:
         )
 
 
-def drive_torque(drive: Drive, state: State, motor: int, stribeck_speed: float) -> FloatArray:
-    """The torque of a unit coefficient, (n,)."""
-    q, qd, qdd = (part[:, motor] for part in (state.q, state.qd, state.qdd))
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """The motion of one motor or joint, (n,) each, and the shape of its friction."""
+
+    q: FloatArray
+    qd: FloatArray
+    qdd: FloatArray
+    #: Speed over which friction reverses, rad/s or m/s; 0: at once.
+    transition: float = 0.0
+    #: Speed at which the Stribeck term has fallen to 1/e, rad/s or m/s.
+    stribeck: float = STRIBECK_SPEED
+
+    @staticmethod
+    def of(state: State, number: int, transition: float, stribeck: float) -> Axis:
+        """One column of a state."""
+        q, qd, qdd = (part[:, number] for part in (state.q, state.qd, state.qdd))
+        return Axis(q, qd, qdd, transition, stribeck)
+
+    @property
+    def direction(self) -> FloatArray:
+        """The direction of motion, -1 to 1."""
+        return np.tanh(self.qd / self.transition) if self.transition else np.sign(self.qd)
+
+    @property
+    def turning(self) -> FloatArray:
+        """How the direction changes with the speed; where it jumps, that is left out."""
+        if not self.transition:
+            return np.zeros_like(self.qd)
+        return (1.0 - self.direction**2) / self.transition
+
+    @property
+    def slowness(self) -> FloatArray:
+        """1 at rest, 1/e at the Stribeck speed."""
+        return np.exp(-np.abs(self.qd) / self.stribeck)
+
+
+def drive_torque(drive: Drive, axis: Axis, load: FloatArray | None = None) -> FloatArray:
+    """The torque of a unit coefficient, (n,); friction under load needs the load."""
     if drive is Drive.ROTOR:
-        return qdd
+        return axis.qdd
     if drive is Drive.VISCOUS:
-        return qd
+        return axis.qd
     if drive is Drive.COULOMB:
-        return np.sign(qd)
-    if drive is Drive.ASYMMETRIC:
-        return np.abs(qd)
-    if drive is Drive.STRIBECK:
-        return np.sign(qd) * np.exp(-np.abs(qd) / stribeck_speed)
-    return q if drive is Drive.SPRING else np.ones_like(q)
+        return axis.direction
+    if drive is Drive.LOAD:
+        assert load is not None
+        return axis.direction * np.abs(load)
+    if drive in _BY_SPEED:
+        return _BY_SPEED[drive](axis)
+    return _BY_POSITION[drive](axis)
 
 
-def drive_slopes(
-    drive: Drive, state: State, motor: int, stribeck_speed: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Derivatives of that torque by position, velocity and acceleration, (n,) each."""
-    qd = state.qd[:, motor]
-    zero, one = np.zeros_like(qd), np.ones_like(qd)
+_BY_SPEED = {
+    Drive.ASYMMETRIC: lambda axis: np.abs(axis.qd),
+    Drive.QUADRATIC: lambda axis: axis.qd * np.abs(axis.qd),
+    Drive.STRIBECK: lambda axis: axis.direction * axis.slowness,
+}
+_BY_POSITION = {
+    Drive.OFFSET: lambda axis: np.ones_like(axis.q),
+    Drive.RIPPLE_SIN: lambda axis: np.sin(axis.q),
+    Drive.RIPPLE_COS: lambda axis: np.cos(axis.q),
+    Drive.SPRING: lambda axis: axis.q,
+}
+
+
+def drive_slopes(drive: Drive, axis: Axis) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Derivatives of that torque by position, velocity and acceleration, (n,) each.
+
+    Friction under load depends on the motion of all joints: it has none here.
+    """
+    zero, one = np.zeros_like(axis.qd), np.ones_like(axis.qd)
+    by_position = {
+        Drive.RIPPLE_SIN: np.cos(axis.q),
+        Drive.RIPPLE_COS: -np.sin(axis.q),
+        Drive.SPRING: one,
+    }
+    falling = axis.turning - np.sign(axis.qd) * axis.direction / axis.stribeck
     by_velocity = {
         Drive.VISCOUS: one,
-        Drive.ASYMMETRIC: np.sign(qd),
-        Drive.STRIBECK: -np.exp(-np.abs(qd) / stribeck_speed) / stribeck_speed,
+        Drive.COULOMB: axis.turning,
+        Drive.ASYMMETRIC: np.sign(axis.qd),
+        Drive.QUADRATIC: 2.0 * np.abs(axis.qd),
+        Drive.STRIBECK: axis.slowness * falling,
     }
     return (
-        one if drive is Drive.SPRING else zero,
+        by_position.get(drive, zero),
         by_velocity.get(drive, zero),
         one if drive is Drive.ROTOR else zero,
     )
 
 
-def drive_energy(drive: Drive, state: State, motor: int) -> FloatArray | None:
+def drive_energy(drive: Drive, axis: Axis) -> FloatArray | None:
     """The energy that a unit coefficient stores, (n,); None where it stores none."""
     if drive is Drive.ROTOR:
-        return 0.5 * state.qd[:, motor] ** 2
-    return 0.5 * state.q[:, motor] ** 2 if drive is Drive.SPRING else None
+        return 0.5 * axis.qd**2
+    return 0.5 * axis.q**2 if drive is Drive.SPRING else None

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import drive_energy, drive_torque
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.torque import RegressorProblem
 from theodolite.estimation.problem import Block
@@ -71,14 +70,7 @@ def _energy(problem: RegressorProblem, run: Run, rows: slice) -> FloatArray:
 
 def _lost_power(problem: RegressorProblem, run: Run, rows: slice) -> FloatArray:
     """Power that is lost in friction, which stores nothing, (columns, n)."""
-    state, tree = run.state[rows], problem.dynamics
-    columns = tree.columns(problem.drives)
-    table = np.zeros((len(columns), len(state)))
-    for motor, name in enumerate(tree.motor_names):
-        for drive in problem.drives:
-            if drive_energy(drive, state, motor) is None:
-                torque = drive_torque(drive, state, motor, float(tree.stribeck_speeds[motor]))
-                table[columns.index((drive.value, name))] = torque * state.qd[:, motor]
+    table = problem.dynamics.lost_power(run.state[rows], problem.drives)
     return problem.select(table, loaded=False)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from theodolite.dynamics.drives import FRICTION, Drive
+from theodolite.dynamics.drives import FRICTION, Drives
 from theodolite.dynamics.energy import EnergyProblem, PowerProblem
 from theodolite.dynamics.estimators import Estimator, Model
 from theodolite.dynamics.filtering import Run
@@ -25,7 +25,7 @@ def fit_energy(
     runs: Run | Sequence[Run],
     model: Model,
     *,
-    drives: Sequence[Drive] = FRICTION,
+    drives: Drives = FRICTION,
 ) -> IdentifiedDynamics:
     """Base parameters by least squares on the work or power of all motors together."""
     kind = EnergyProblem if model is Model.ENERGY else PowerProblem

@@ -50,5 +50,6 @@ class Model(Enum):
     def estimators(self) -> tuple[Estimator, ...]:
         """The estimators that there are for it, the default one first."""
         if self is Model.TORQUE:
-            return (Estimator.WEIGHTED, *(e for e in Estimator if e is not Estimator.WEIGHTED))
+            first = Estimator.CONSISTENT
+            return (first, *(each for each in Estimator if each is not first))
         return (Estimator.ORDINARY,)

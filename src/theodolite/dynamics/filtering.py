@@ -22,13 +22,17 @@ from theodolite.dynamics.recording_checks import (
     RESERVE,
     check_recording,
     highest_frequency,
+    torque_band,
 )
 from theodolite.errors import InputError
 
 #: Order of the low-pass of the positions; twice that by going both ways.
 ORDER = 4
-#: The cut-off proposed is not below this, Hz: friction that reverses has to show.
-LOWEST_CUTOFF = 3.0
+#: The cut-off proposed is not below this, Hz, as far as torques were recorded: friction reverses
+#: within hundredths of a second, and that has to show.
+LOWEST_CUTOFF = 10.0
+#: It is not below this in any case, Hz.
+SLOWEST_CUTOFF = 3.0
 #: Samples that a proposed cut-off leaves: some for each parameter of an arm.
 FEWEST_KEPT = 60
 #: Periods of the cut-off by which a recording is extended at both ends for the filter to settle;
@@ -82,6 +86,10 @@ class Run:
         """Torques after the low-pass, (rows, motors)."""
         return self.decimation.apply(self.torques.T).T
 
+    def smooth_torques(self) -> FloatArray:
+        """Torques below the cut-off at every sample, (n, motors)."""
+        return low_pass(self.torques, self.cutoff, self.rate) if self.cutoff else self.torques
+
 
 def mark_loaded(without: Sequence[Run], loaded: Sequence[Run]) -> list[Run]:
     """Runs without a payload and runs with it, marked as such."""
@@ -115,9 +123,20 @@ def propose_cutoff(recording: Recording) -> Cutoff:
         )
     # Of a short recording, enough samples must be left: 2 f (T - ends) of them.
     ends = 2 * EDGE + KEPT_LENGTH / 2
-    lowest = max(LOWEST_CUTOFF, (FEWEST_KEPT / 2 + ends) / recording.duration)
-    if wanted < lowest:
-        return Cutoff(float(min(lowest, highest)), f"{reason} is too low to leave enough samples")
+    enough = (FEWEST_KEPT / 2 + ends) / recording.duration
+    if wanted < enough and enough > LOWEST_CUTOFF:
+        return Cutoff(float(min(enough, highest)), f"{reason} is too low to leave enough samples")
+    band = torque_band(recording)
+    reversals = max(min(LOWEST_CUTOFF, band), SLOWEST_CUTOFF)
+    if wanted < reversals:
+        if band < LOWEST_CUTOFF:
+            return Cutoff(
+                float(min(max(reversals, enough), highest)),
+                f"the torques hold next to nothing above {band:.2g} Hz",
+            )
+        return Cutoff(
+            float(min(reversals, highest)), f"{reason} is too low to show friction reverse"
+        )
     return Cutoff(wanted, reason)
 
 
@@ -186,17 +205,20 @@ def _check_length(even: Recording, cutoff: float) -> None:
 
 def _differentiate(even: Recording, cutoff: float) -> State:
     """Positions, velocities and accelerations after the low-pass, at every even sample."""
+    step = 1.0 / even.rate
+    q = low_pass(even.q, cutoff, even.rate)
+    qd = np.gradient(q, step, axis=0) if even.qd is None else low_pass(even.qd, cutoff, even.rate)
+    if even.qdd is None:
+        return State(q, qd, np.gradient(qd, step, axis=0))
+    return State(q, qd, low_pass(even.qdd, cutoff, even.rate))
+
+
+def low_pass(signal: FloatArray, cutoff: float, rate: float) -> FloatArray:
+    """A signal (n, ...) without what lies above a cut-off, Hz; nothing is shifted."""
     from scipy.signal import butter, sosfiltfilt
 
     # In second-order sections: the coefficients of one polynomial of degree four lose all their
     # digits where the cut-off is a small part of the rate.
-    sections = butter(ORDER, cutoff, fs=even.rate, output="sos")
-    padding = int(PADDING * even.rate / cutoff)
-
-    def smooth(signal: FloatArray) -> FloatArray:
-        return np.asarray(sosfiltfilt(sections, signal, axis=0, padlen=padding))
-
-    q = smooth(even.q)
-    qd = np.gradient(q, 1.0 / even.rate, axis=0) if even.qd is None else smooth(even.qd)
-    qdd = np.gradient(qd, 1.0 / even.rate, axis=0) if even.qdd is None else smooth(even.qdd)
-    return State(q, qd, qdd)
+    sections = butter(ORDER, cutoff, fs=rate, output="sos")
+    padding = min(int(PADDING * rate / cutoff), len(signal) - 1)
+    return np.asarray(sosfiltfilt(sections, signal, axis=0, padlen=padding))

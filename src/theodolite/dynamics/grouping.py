@@ -26,14 +26,13 @@ conditions, with the small spans there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import ROTORS, Drive, State
+from theodolite.dynamics.drives import ROTORS, Drive, Drives, State, holds
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.inertia import INERTIAL, PLACES, change_of_frame
 from theodolite.dynamics.link_motion import Link
@@ -54,7 +53,7 @@ ANGLES = 0.1 + 2 * np.pi * np.arange(5) / 5
 LENGTHS = np.array([-1.1, 0.0, 0.9])
 
 
-def group_parameters(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> Identifiability:
+def group_parameters(dynamics: Tree, drives: Drives = ROTORS) -> Identifiability:
     """Base parameters of a serial or tree robot by the rules, no samples needed."""
     nothing = State(*(np.zeros((0, dynamics.motors)),) * 3)
     problem = TorqueProblem(dynamics, Run.of(nothing), drives=drives)
@@ -69,12 +68,12 @@ def group_parameters(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> Identi
     )
 
 
-def null_space(dynamics: Tree, drives: Sequence[Drive] = ROTORS) -> FloatArray:
+def null_space(dynamics: Tree, drives: Drives = ROTORS) -> FloatArray:
     """Combinations of parameters that no torque shows, (columns, d)."""
     return parameter_units(dynamics, drives)[:, None] * _unit_null_space(dynamics, drives)
 
 
-def _unit_null_space(dynamics: Tree, drives: Sequence[Drive]) -> FloatArray:
+def _unit_null_space(dynamics: Tree, drives: Drives) -> FloatArray:
     """The same with the robot's length as the unit of length.
 
     Kilograms and kg m2 stand side by side in these vectors: in metres, which of them is large would
@@ -88,13 +87,13 @@ def _unit_null_space(dynamics: Tree, drives: Sequence[Drive]) -> FloatArray:
     for link in _of_unit_length(dynamics):
         before = _Spans.world(dynamics.gravity) if link.parent < 0 else spans[link.parent]
         spans.append(before.carried(link))
-        hidden = _hidden(before, link, with_rotor=Drive.ROTOR in drives)
+        hidden = _hidden(before, link, with_rotor=holds(drives, Drive.ROTOR))
         back = change_of_frame(*_pose(link, 0.0))
         for x in hidden.T:
             vector = np.zeros(len(columns))
             first = place["XX", str(link.name)]
             vector[first : first + 10] = x[:10]
-            if Drive.ROTOR in drives:
+            if holds(drives, Drive.ROTOR):
                 motor = dynamics.motor_names[link.joint]
                 vector[place[Drive.ROTOR.value, motor]] = x[10]
             if link.parent >= 0:
@@ -118,7 +117,7 @@ def _of_unit_length(dynamics: Tree) -> list[Link]:
     ]
 
 
-def parameter_units(dynamics: Tree, drives: Sequence[Drive]) -> FloatArray:
+def parameter_units(dynamics: Tree, drives: Drives) -> FloatArray:
     """What each parameter is measured in where the robot's length is the unit, (columns,).
 
     The rotor of a hinge is an inertia, that of a slide a mass; no friction is in any relation.

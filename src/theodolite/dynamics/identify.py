@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.consistent import fit_consistent, load_cvxpy
-from theodolite.dynamics.drives import FRICTION, Drive
+from theodolite.dynamics.consistent import fit_consistent
+from theodolite.dynamics.drives import Drives
 from theodolite.dynamics.energy_fit import fit_energy
 from theodolite.dynamics.estimators import Estimator, Model
 from theodolite.dynamics.filtering import Cutoff
+from theodolite.dynamics.friction_choice import USUAL_FRICTION, choose_friction, friction_drives
 from theodolite.dynamics.least_squares import fit_least_squares, keep_essential
 from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.preparation import Recorded, prepare_runs
@@ -26,8 +28,10 @@ def identify_dynamics(
     *,
     estimator: Estimator | None = None,
     model: Model = Model.TORQUE,
-    drives: Sequence[Drive] = FRICTION,
+    drives: Drives | None = None,
+    rotors: bool = True,
     prior: DynamicParameters | None = None,
+    prior_weight: float | None = None,
     payload: bool = False,
     only: Sequence[str] | None = None,
     cutoff: float | Cutoff | None = None,
@@ -35,37 +39,54 @@ def identify_dynamics(
 ) -> IdentifiedDynamics:
     """Identify inertial and drive parameters from one or several recordings.
 
-    ``estimator`` is weighted least squares by default, ordinary for energy and power. ``payload``
-    adds ten parameters that act in loaded runs; ``only`` limits the model to some columns;
-    ``cutoff`` and ``trim`` are those of `prepare_runs`. `judge_identification` says how good the
-    result is.
+    ``estimator`` is by default that of physically consistent bodies, ordinary least squares for
+    energy and power. ``drives`` are by default chosen by cross-validation, with or without
+    ``rotors``; see `choose_friction`. ``payload`` adds ten parameters that act in loaded runs;
+    ``only`` limits the model to some columns; ``cutoff`` and ``trim`` are those of `prepare_runs`.
+    `judge_identification` says how good the result is.
     """
-    estimator = check_estimator(estimator, model, prior)
+    estimator = check_estimator(estimator, model, prior, whole=only is None)
     if prior is not None:
         prior.check_frames(dynamics)
-    if estimator is Estimator.CONSISTENT:
-        load_cvxpy()
     runs = prepare_runs(recordings, cutoff=cutoff, trim=trim, slides=dynamics.slides)
+    choice = None
+    if drives is None and model is Model.TORQUE and only is None:
+        # What a payload adds is not friction.
+        own = [run for run in runs if not (payload and run.loaded)] or runs
+        chosen = choose_friction(dynamics, own, prior, rotors=rotors)
+        dynamics, drives, choice = chosen.dynamics, chosen.drives, chosen.choice
+    elif drives is None:
+        drives = friction_drives(USUAL_FRICTION, rotors=rotors)
     if model is not Model.TORQUE:
         return fit_energy(dynamics, runs, model, drives=drives)
     problem = TorqueProblem(dynamics, runs, drives=drives, payload=payload, only=only)
-    result = fit_least_squares(problem, estimator)
+    result = replace(fit_least_squares(problem, estimator), friction=choice)
     values: FloatArray | None = None if prior is None else prior.vector(problem.names)
     if estimator is Estimator.ESSENTIAL:
         return keep_essential(result)
     if estimator is Estimator.CONSISTENT:
-        return fit_consistent(result, values)
+        return fit_consistent(result, values, prior_weight)
     if estimator is Estimator.RIDGE and values is not None:
-        return fit_ridge(result, values)[0]
+        return fit_ridge(result, values)
     return result
 
 
 def check_estimator(
-    estimator: Estimator | None, model: Model, prior: DynamicParameters | None
+    estimator: Estimator | None,
+    model: Model,
+    prior: DynamicParameters | None,
+    *,
+    whole: bool = True,
 ) -> Estimator:
-    """The estimator, or the model's default; refuses what the model or the prior does not allow."""
+    """The estimator, or the model's default; refuses what the model or the prior does not allow.
+
+    Bodies need ``whole`` links; where only some columns are identified, the default is weighted
+    least squares.
+    """
     if estimator is None:
-        return model.estimators[0]
+        estimator = model.estimators[0]
+        if estimator is Estimator.CONSISTENT and not whole:
+            return Estimator.WEIGHTED
     if estimator not in model.estimators:
         raise InputError(
             f"the {model.value} model has no {estimator.value} estimator",

@@ -97,7 +97,7 @@ def judge_identification(
         *other.warnings,
         *own.warnings,
         *check_excitation(result),
-        *_unexplained_joints(fit),
+        *_unexplained_joints(fit.judged),
     ]
     notes = [*own.notes, *other.notes]
     status = result.body_status
@@ -150,22 +150,31 @@ def write_verdict(
 ) -> tuple[bool, str]:
     """Is the error small enough, by unseen torques if there are any, and why, in a sentence."""
     limits = accuracy or Accuracy()
-    decisive = fit if check is None else check
-    assert decisive is not None
+    shown = fit if check is None else check
+    assert shown is not None
+    decisive = shown.judged
     percent = f"{100 * decisive.error:.1f} % of the torque"
     which = "the torques of its own recording" if check is None else "torques it has not seen"
-    accurate = decisive.error <= limits.usable
-    if not accurate:
+    lost = [joint for joint, error in enumerate(decisive.joint_errors) if not error < USELESS]
+    accurate = decisive.error <= limits.usable and not lost
+    single = bool(lost) and decisive.error <= limits.usable
+    if single:
+        worst = ", ".join(f"joint {j + 1} {100 * decisive.joint_errors[j]:.0f} %" for j in lost)
+        words = (
+            f"The model misses {which} by {percent}, but single joints by all of their own torque "
+            f"({worst}): do not use it for these."
+        )
+    elif not accurate:
         words = f"The model misses {which} by {percent}: do not use it."
     elif check is None:
         words = f"The model fits {which} to {percent}; check another recording to judge it."
-    elif check.error <= limits.good:
+    elif decisive.error <= limits.good:
         words = f"The model predicts {which} to {percent}: good."
     else:
         words = f"The model predicts {which} to {percent}: usable, not good."
     if fit is not None and check is not None:
-        words += _overfitting(fit, check, limits)
-    return accurate, words + _worst_joint(decisive, limits)
+        words += _overfitting(fit.judged, decisive, limits)
+    return accurate, words + ("" if single else _worst_joint(decisive, limits))
 
 
 def _overfitting(fit: Prediction, check: Prediction, limits: Accuracy) -> str:

@@ -40,19 +40,22 @@ def fit_least_squares(
 ) -> IdentifiedDynamics:
     """The base parameters, and their uncertainty, with the weights of an estimator."""
     check_length(problem, problem.dynamics.motors)
-    problem = problem.stored()
+    # At first without any load; then with that of the parameters found before.
+    problem = problem.stored().under_load(np.zeros(len(problem.parameters)))
     loss = Loss(Shape.HUBER) if estimator is Estimator.ROBUST else Loss()
     solution = solve_linear(problem)
     noise = _residual_noise(problem, solution, estimator)
-    if not estimator.weighs_joints:
-        spread = _sandwich(problem, solution, noise)
-        return IdentifiedDynamics(problem, solution, solution.values, noise, spread, estimator)
-    for _ in range(ROUNDS):
-        problem = problem.weighted(noise.whitening)
+    for _ in range(ROUNDS if estimator.weighs_joints or problem.loaded else 0):
+        if estimator.weighs_joints:
+            problem = problem.weighted(noise.whitening)
+        problem = problem.under_load(solution.values)
         solution = solve_linear(problem, loss=loss)
         before, noise = noise, _residual_noise(problem, solution, estimator)
         if np.abs(noise.long_run / before.long_run - 1.0).max() < SETTLED:
             break
+    if not estimator.weighs_joints:
+        spread = _sandwich(problem, solution, noise)
+        return IdentifiedDynamics(problem, solution, solution.values, noise, spread, estimator)
     with single_thread():
         spread = statistics(solution, noise_known=True)
     return IdentifiedDynamics(problem, solution, solution.values, noise, spread, estimator)

@@ -58,6 +58,7 @@ class LoopDynamics(Tree):
             len(mechanism.active) + len(mechanism.passive),
             down if gravity is None else np.asarray(gravity),
             stribeck_speed=stribeck_speed,
+            passive=[joint.name for joint in mechanism.passive],
             name=mechanism.name,
         )
 

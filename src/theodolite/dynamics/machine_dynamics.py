@@ -25,18 +25,23 @@ def build_dynamics(
 ) -> MachineDynamics:
     """The regressors of a robot or a mechanism; ``gravity`` in the world, m/s2.
 
-    Gravity and Stribeck speed are by default those that ``parameters`` were identified with. Where
-    these say nothing, gravity acts along -z of the world of a mechanism, and as `default_gravity`
-    says on a serial robot.
+    Gravity and the speeds of friction are by default those that ``parameters`` were identified
+    with. Where these say nothing, gravity acts along -z of the world of a mechanism, and as
+    `default_gravity` says on a serial robot.
     """
     if parameters is not None:
         if gravity is None and parameters.gravity is not None:
             gravity = np.array(parameters.gravity)
         stribeck_speed = parameters.stribeck_speed if stribeck_speed is None else stribeck_speed
     speed = STRIBECK_SPEED if stribeck_speed is None else stribeck_speed
+    dynamics: MachineDynamics
     if isinstance(machine, Mechanism):
-        return LoopDynamics(machine, gravity=gravity, stribeck_speed=speed)
-    return Dynamics(machine, gravity=gravity, stribeck_speed=speed)
+        dynamics = LoopDynamics(machine, gravity=gravity, stribeck_speed=speed)
+    else:
+        dynamics = Dynamics(machine, gravity=gravity, stribeck_speed=speed)
+    if parameters is not None and parameters.transition_speeds:
+        return dynamics.with_shape(np.array(parameters.transition_speeds))
+    return dynamics
 
 
 def require_serial(dynamics: MachineDynamics, what: str) -> Dynamics:

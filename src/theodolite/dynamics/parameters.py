@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import STRIBECK_SPEED, Drive
+from theodolite.dynamics.drives import STRIBECK_SPEED, Drives
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 
@@ -18,7 +18,7 @@ class DynamicParameters:
     """Identified parameters, or those of a robot description."""
 
     values: Mapping[str, float]
-    drives: tuple[Drive, ...]
+    drives: Drives
     #: The robot they belong to, and a hash of its frames.
     robot: str
     frames: str
@@ -30,6 +30,8 @@ class DynamicParameters:
     standard: bool = False
     #: Where they come from, for messages.
     source: str = "parameters"
+    #: Speeds over which the friction of each motor reverses, rad/s or m/s; none: at once.
+    transition_speeds: tuple[float, ...] = ()
 
     def check_frames(self, dynamics: Tree) -> None:
         """Refuse parameters of another robot, or of the same robot in other frames."""

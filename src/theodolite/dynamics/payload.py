@@ -7,13 +7,12 @@ the robot is identified by all runs and the payload by the difference between th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import FRICTION, Drive
+from theodolite.dynamics.drives import Drives
 from theodolite.dynamics.estimators import Estimator
 from theodolite.dynamics.filtering import Cutoff, mark_loaded
 from theodolite.dynamics.identify import identify_dynamics
@@ -64,7 +63,7 @@ def identify_payload(
     without: Recorded,
     loaded: Recorded,
     *,
-    drives: Sequence[Drive] = FRICTION,
+    drives: Drives | None = None,
     estimator: Estimator = Estimator.WEIGHTED,
     cutoff: float | Cutoff | None = None,
     trim: bool = True,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
-from theodolite.dynamics.drives import Drive
+from theodolite.dynamics.drives import Drives
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.preparation import Recorded, prepare_runs
 from theodolite.dynamics.result import IdentifiedDynamics
@@ -27,6 +27,14 @@ class Prediction:
     cutoff: float = 0.0
     #: Which motors slide, (motors,); None where none does.
     slides: BoolArray | None = None
+    #: The same with the model as it is: only the torques are low-passed, at every sample. This is
+    #: what the literature states; a model that is low-passed along with them looks better.
+    unfiltered: Prediction | None = None
+
+    @property
+    def judged(self) -> Prediction:
+        """What a verdict is about: the model as it is."""
+        return self if self.unfiltered is None else self.unfiltered
 
     @property
     def sliding(self) -> BoolArray:
@@ -73,19 +81,34 @@ def predict(result: IdentifiedDynamics, recordings: Recorded) -> Prediction:
 
 
 def predict_torques(
-    dynamics: Tree, runs: Sequence[Run], values: Mapping[str, float], drives: Sequence[Drive]
+    dynamics: Tree, runs: Sequence[Run], values: Mapping[str, float], drives: Drives
 ) -> Prediction:
     """With parameters by name; those that are not named are zero."""
-    problem = TorqueProblem(dynamics, runs, drives=drives, payload=True)
+    problem = TorqueProblem(dynamics, runs, drives=drives, payload=True, loads=values)
     vector = np.array([values.get(name, 0.0) for name in problem.names])
-    times, start = [], 0.0
-    for run in problem.runs:
-        times.append(start + run.times)
-        start += len(run.state) / run.rate
+    starts = np.cumsum([0.0, *(len(run.state) / run.rate for run in problem.runs)])
+    cutoff = problem.runs[0].cutoff
+    plain = None
+    if cutoff:
+        plain = Prediction(
+            np.concatenate(
+                [
+                    start + np.arange(len(run.state)) / run.rate
+                    for start, run in zip(starts, problem.runs, strict=False)
+                ]
+            ),
+            np.concatenate([run.smooth_torques() for run in problem.runs]),
+            np.concatenate(problem.predict_samples(vector)),
+            cutoff,
+            dynamics.slides,
+        )
     return Prediction(
-        np.concatenate(times),
+        np.concatenate(
+            [start + run.times for start, run in zip(starts, problem.runs, strict=False)]
+        ),
         problem.measured(),
         problem.predict(vector),
-        problem.runs[0].cutoff,
+        cutoff,
         dynamics.slides,
+        plain,
     )

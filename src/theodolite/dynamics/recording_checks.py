@@ -25,6 +25,8 @@ ALIASED, HIGHEST_BAND = 0.05, 0.2
 #: four run both ways keeps amplitudes to 1e-5, and at most HIGHEST_PART of the sampling rate: then
 #: central differences of the movement are right to 1 %.
 MOVEMENT, RESERVE, HIGHEST_PART = 0.999, 5.0, 0.2
+#: Torques lie below the frequency that holds this part of their power: all but 0.5 % of their rms.
+ALL_TORQUE = 1.0 - 0.005**2
 #: A recorded derivative may differ from the computed one by this factor before it is doubted, if
 #: the computed one explains this part of its power.
 AGREES, EXPLAINED = 1.3, 0.8
@@ -55,12 +57,24 @@ def highest_frequency(recording: Recording) -> float:
     return max(_band(powers[:, kind].sum(axis=1), frequencies) for kind in recording.kinds)
 
 
-def _band(power: FloatArray, frequencies: FloatArray) -> float:
+def torque_band(recording: Recording) -> float:
+    """The frequency above which torques hold next to nothing, Hz.
+
+    A sensor's noise alone is more than that, so they were low-passed when they were recorded.
+    """
+    even = recording.resampled
+    torques = (even.torques - even.torques.mean(axis=0)) * np.hanning(len(even.q))[:, None]
+    powers = np.abs(np.fft.rfft(torques, axis=0)) ** 2
+    frequencies = np.fft.rfftfreq(len(even.q), 1.0 / even.rate)
+    return float(np.median([_band(power, frequencies, ALL_TORQUE) for power in powers.T]))
+
+
+def _band(power: FloatArray, frequencies: FloatArray, part: float = MOVEMENT) -> float:
     """The frequency below which nearly all of some power lies, Hz."""
     if not power.any():
         return 0.0
     share = np.cumsum(power) / power.sum()
-    return float(frequencies[min(int(np.searchsorted(share, MOVEMENT)), len(frequencies) - 1)])
+    return float(frequencies[min(int(np.searchsorted(share, part)), len(frequencies) - 1)])
 
 
 def note_gaps(recording: Recording) -> list[str]:

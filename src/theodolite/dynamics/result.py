@@ -14,6 +14,7 @@ from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.torque import TorqueProblem
 from theodolite.dynamics.torque_noise import TorqueNoise
 from theodolite.dynamics.tree import Tree
+from theodolite.estimation.choice import Choice
 from theodolite.estimation.descent import Status
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.solver import Solution
@@ -25,10 +26,9 @@ class BodyStatus(Enum):
 
     SOLVED = "The identified bodies are physically consistent."
     INACCURATE = (
-        "The identified bodies are physically consistent, but the solver did not reach its "
-        "accuracy."
+        "The identified bodies are physically consistent, but the search ended before it settled."
     )
-    SOLVER_FAILED = "The solver found no bodies; the weighted base parameters are given instead."
+    SOLVER_FAILED = "No bodies were found; the weighted base parameters are given instead."
 
     @property
     def good(self) -> bool:
@@ -54,16 +54,21 @@ class IdentifiedDynamics:
     #: All columns; regrouped parameters are zero, unless all standard ones were identified.
     values: FloatArray
     noise: TorqueNoise
-    #: Of the base parameters by least squares.
+    #: Of the base parameters.
     statistics: Statistics
     estimator: Estimator = Estimator.WEIGHTED
     model: Model = Model.TORQUE
-    #: Are all standard parameters identified, not the base ones alone? They have no intervals.
+    #: Are all standard parameters identified, not the base ones alone?
     standard: bool = False
     #: Could bodies have them?
     consistent: bool = False
     #: How the search for consistent bodies ended, if there was one.
     body_status: BodyStatus | None = None
+    #: Weight of the prior against the data, if there was one.
+    prior_weight: float | None = None
+    #: Friction models and weights that were compared, where they were not given.
+    friction: Choice | None = None
+    weights: Choice | None = None
 
     @property
     def identifiability(self) -> Identifiability:
@@ -115,4 +120,7 @@ class IdentifiedDynamics:
             self.problem.runs[0].cutoff or None,
             self.standard,
             "the identified dynamics",
+            tuple(map(float, self.dynamics.transition_speeds))
+            if self.dynamics.transition_speeds.any()
+            else (),
         )

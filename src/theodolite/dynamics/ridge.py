@@ -1,4 +1,4 @@
-"""All standard parameters near to a prior, as near as cross-validation says."""
+"""All standard parameters near to a prior, as near as blocks of time left out say."""
 
 from __future__ import annotations
 
@@ -7,33 +7,49 @@ from dataclasses import replace
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.consistent import is_consistent
+from theodolite.dynamics.consistent import is_consistent, posterior_statistics, weighted_data
 from theodolite.dynamics.estimators import Estimator
+from theodolite.dynamics.prior_weight import choose_weight
 from theodolite.dynamics.result import IdentifiedDynamics
 from theodolite.estimation.identifiability import NO_EFFECT
 from theodolite.estimation.scaling import unit_columns
+from theodolite.estimation.threads import single_thread
 
-#: Strengths of the prior to choose from, as parts of the largest eigenvalue of the data.
-STRENGTHS = np.logspace(-12, 0, 49)
+#: Weights of the prior to choose from, as parts of the largest singular value of the data.
+WEIGHTS = tuple(np.logspace(-10, 0, 21).tolist())
 
 
-def fit_ridge(result: IdentifiedDynamics, prior: FloatArray) -> tuple[IdentifiedDynamics, float]:
-    """The parameters, and the strength of the prior that was chosen.
+def fit_ridge(result: IdentifiedDynamics, prior: FloatArray) -> IdentifiedDynamics:
+    """Minimise ``|R x - t|^2 + (weight s)^2 |D (x - x0)|^2``.
 
-    Minimises ``|R (x - x0) + z0|^2 + strength |D (x - x0)|^2`` with the columns scaled by D to unit
-    length; the strength minimises generalized cross-validation [Golub, Heath & Wahba 1979].
+    The columns are scaled by D to unit length; s is their largest singular value.
     """
-    reduction = result.solution.reduction.moved(prior - result.solution.values)
-    norms = np.linalg.norm(reduction.R, axis=0)
-    unit, lengths = unit_columns(np.where(norms > NO_EFFECT * norms.max(), reduction.R, 0.0))
-    U, s, Vt = np.linalg.svd(unit)
-    wanted = -U.T @ reduction.z
-    outside = max(reduction.squares - float(reduction.z @ reduction.z), 0.0)
-    strengths = STRENGTHS * s[0] ** 2
-    shrinkage = s**2 / (s**2 + strengths[:, None])
-    remaining = outside + (((1.0 - shrinkage) * wanted) ** 2).sum(axis=1)
-    scores = remaining / (reduction.rows - shrinkage.sum(axis=1)) ** 2
-    best = int(np.argmin(scores))
-    change = Vt.T @ (s / (s**2 + strengths[best]) * wanted) / lengths
-    ridge = replace(result, values=prior + change, standard=True, estimator=Estimator.RIDGE)
-    return replace(ridge, consistent=is_consistent(ridge)), float(strengths[best])
+    R, target = weighted_data(result.solution.reduction, result.solution.values)
+    # What has no effect stays at the prior: its column is rounding, whose length says nothing.
+    norms = np.linalg.norm(R, axis=0)
+    unit, lengths = unit_columns(np.where(norms > NO_EFFECT * norms.max(), R, 0.0))
+    largest = float(np.linalg.norm(unit, 2))
+
+    def fit(
+        R: FloatArray, target: FloatArray, weight: float, _: FloatArray | None = None
+    ) -> FloatArray:
+        rows = np.diag(weight * largest * lengths)
+        stacked, scale = unit_columns(np.concatenate([R, rows]))
+        right = np.concatenate([target, rows @ prior])
+        return np.asarray(np.linalg.lstsq(stacked, right, rcond=None)[0]) / scale
+
+    weight, choice = choose_weight(result.problem, fit, WEIGHTS)
+    with single_thread():
+        values = fit(R, target, weight)
+        root = np.concatenate([R, np.diag(weight * largest * lengths)])
+        spread = posterior_statistics(result.statistics, result.identifiability, root)
+    ridge = replace(
+        result,
+        values=values,
+        standard=True,
+        estimator=Estimator.RIDGE,
+        statistics=spread,
+        prior_weight=weight,
+        weights=choice,
+    )
+    return replace(ridge, consistent=is_consistent(ridge))

@@ -1,18 +1,21 @@
 """Joint torques: residual = W X - tau, linear in the inertial and drive parameters X.
 
+Friction that grows with the load depends on X in two ways; there W is the derivative at given
+loads, and a constant makes the torques right at them, as in Gauss-Newton's method.
+
 The regressor is filled block by block and folded into a triangular factor, so that the memory does
 not grow with the recording; base parameters come from the routine that serves every method.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
-from theodolite.dynamics.drives import ROTORS, Drive, State
+from theodolite.dynamics.drives import ROTORS, Drive, Drives, State, holds
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.inertia import INERTIAL
 from theodolite.dynamics.tree import Tree
@@ -26,7 +29,9 @@ UNITS = {
     **dict.fromkeys(("MX", "MY", "MZ"), Unit.MOMENT),
     "M": Unit.MASS,
     **dict.fromkeys(("fv", "fva"), Unit.VISCOUS),
-    **dict.fromkeys(("fc", "off", "fs"), Unit.TORQUE),
+    "fq": Unit.QUADRATIC,
+    **dict.fromkeys(("fc", "off", "fs", "rs", "rc"), Unit.TORQUE),
+    "fl": Unit.ONE,
     "k": Unit.STIFFNESS,
 }
 #: Ranges of random samples: rad or m per second, and per second squared.
@@ -75,12 +80,15 @@ class RegressorProblem:
         dynamics: Tree,
         runs: Run | Sequence[Run],
         *,
-        drives: Sequence[Drive] = ROTORS,
+        drives: Drives = ROTORS,
         payload: bool = False,
         only: Sequence[str] | None = None,
     ) -> None:
         """With ``payload``, its ten parameters; ``only`` keeps some of all columns, by name."""
-        self.dynamics, self.drives, self.payload = dynamics, tuple(drives), payload
+        dynamics.check_drives(drives)
+        self.dynamics, self.payload = dynamics, payload
+        self.drives: Drives = drives if isinstance(drives, Mapping) else tuple(drives)
+        self._loads: Mapping[str, float] | None = None
         self.runs = (runs,) if isinstance(runs, Run) else tuple(runs)
         for run in self.runs:
             if run.torques.shape != run.state.qd.shape or run.torques.shape[1] != dynamics.motors:
@@ -122,15 +130,38 @@ class RegressorProblem:
 
     def regressor(self, run: Run, rows: slice, *, out: FloatArray | None = None) -> FloatArray:
         """Columns of the torques at some samples of a run, (columns, motors, n)."""
-        table = self.dynamics.regressor(run.state[rows], self.drives, out=out)
+        values = self._load_values(loaded=run.loaded)
+        table = self.dynamics.regressor(run.state[rows], self.drives, values=values, out=out)
         return self.select(table, loaded=run.loaded)
+
+    @property
+    def loaded(self) -> bool:
+        """Does friction grow with the load, so that the columns depend on the parameters?"""
+        return holds(self.drives, Drive.LOAD)
+
+    def _load_values(self, *, loaded: bool) -> FloatArray | None:
+        """Values of all columns of robot and payload that load the gears; None: any."""
+        if self._loads is None or not self.loaded:
+            return None
+        own = self._loads
+        values = np.array([own.get(name, 0.0) for name in self.dynamics.names(self.drives)])
+        if self.payload and loaded:
+            first = self._last_body
+            carried = [own.get(f"{symbol}{PAYLOAD_SUFFIX}", 0.0) for symbol in INERTIAL]
+            values[first : first + len(INERTIAL)] += carried
+        return values
+
+    @property
+    def _last_body(self) -> int:
+        """Where the columns of the last link begin, to which a payload is fixed."""
+        columns = self.dynamics.columns(self.drives)
+        return max(place for place, (symbol, _) in enumerate(columns) if symbol == INERTIAL[0])
 
     def select(self, table: FloatArray, *, loaded: bool) -> FloatArray:
         """The columns that are used, of all (columns, ...), with those of a payload."""
         if self.payload:
             # A payload is fixed to the last link: its columns are the last link's, or nothing.
-            columns = self.dynamics.columns(self.drives)
-            first = max(place for place, (symbol, _) in enumerate(columns) if symbol == INERTIAL[0])
+            first = self._last_body
             table = np.concatenate([table, table[first : first + len(INERTIAL)] * float(loaded)])
         return table if self._selected is None else table[self._selected]
 
@@ -149,20 +180,35 @@ class TorqueProblem(RegressorProblem):
         dynamics: Tree,
         runs: Run | Sequence[Run],
         *,
-        drives: Sequence[Drive] = ROTORS,
+        drives: Drives = ROTORS,
         payload: bool = False,
         only: Sequence[str] | None = None,
         whitening: FloatArray | None = None,
+        loads: Mapping[str, float] | None = None,
     ) -> None:
-        """``whitening`` (motors, motors) makes the torques' noise white; by default, none."""
+        """``whitening`` (motors, motors) makes the torques' noise white; by default, none.
+
+        ``loads`` are the parameters by name that friction under load takes the load from.
+        """
         super().__init__(dynamics, runs, drives=drives, payload=payload, only=only)
-        self.whitening = whitening
+        self.whitening, self._loads = whitening, loads
         self._stored: list[FloatArray] | None = None
 
     def weighted(self, whitening: FloatArray) -> TorqueProblem:
         """The same problem with other weights."""
         changed = copy(self)
         changed.whitening = whitening
+        return changed
+
+    def under_load(self, values: FloatArray) -> TorqueProblem:
+        """The same problem with the friction that these parameters load the gears to."""
+        if not self.loaded:
+            return self
+        changed = copy(self)
+        changed._loads = dict(zip(self.names, values.tolist(), strict=True))
+        if self._stored is not None:
+            changed._stored = None
+            return changed.stored()
         return changed
 
     def stored(self) -> TorqueProblem:
@@ -174,7 +220,10 @@ class TorqueProblem(RegressorProblem):
         return changed
 
     def tables(self) -> Iterator[FloatArray]:
-        """Regressor and, last, -torque after the low-pass, (columns + 1, motors, n), to be read."""
+        """Derivative and, last, the residual of X = 0, low-passed, (columns + 1, motors, n).
+
+        To be read, not changed.
+        """
         if self._stored is not None:
             yield from self._stored
             return
@@ -182,15 +231,24 @@ class TorqueProblem(RegressorProblem):
             yield run.decimation.apply(self._table(run, run.decimation.input_rows(rows)))
 
     def _table(self, run: Run, rows: slice) -> FloatArray:
-        """Regressor and -torque at some samples, in memory of their own."""
+        """Derivative and, last, constant - torque at some samples, in memory of their own."""
         size = len(self.dynamics.columns(self.drives))
         table = np.zeros((size + 1, self.dynamics.motors, rows.stop - rows.start))
-        columns = self.regressor(run, rows, out=table[:size])
+        values = self._load_values(loaded=run.loaded)
+        self.dynamics.regressor(run.state[rows], self.drives, values=values, out=table[:size])
+        last = -run.torques[rows].T
+        if values is not None:
+            last = last + self.dynamics.linearise_load(table[:size], self.drives, values)
         if self.payload or self._selected is not None:
             # Other columns than those that were filled in place.
-            table = np.concatenate([columns, table[:1]])
-        table[-1] = -run.torques[rows].T
+            table = np.concatenate([self.select(table[:size], loaded=run.loaded), table[:1]])
+        table[-1] = last
         return table
+
+    def table(self, run: Run) -> FloatArray:
+        """The same of a whole run."""
+        rows = run.decimation.input_rows(slice(0, run.rows))
+        return run.decimation.apply(self._table(run, rows))
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         """Residual and Jacobian; every block has memory of its own."""
@@ -210,13 +268,21 @@ class TorqueProblem(RegressorProblem):
         """Torques after the low-pass, (rows of all runs, motors)."""
         return np.concatenate([run.measured() for run in self.runs])
 
+    def predict_samples(self, values: FloatArray) -> list[FloatArray]:
+        """Torques of given parameters at every sample of each run, as they are, (n, motors)."""
+        found = []
+        for run in self.runs:
+            parts = []
+            for rows in slices(len(run.state), SAMPLES):
+                table = self._table(run, rows)
+                torques = np.tensordot(values, table[:-1], axes=1) + table[-1]
+                parts.append(torques.T + run.torques[rows])
+            found.append(np.concatenate(parts))
+        return found
+
     def predict(self, values: FloatArray) -> FloatArray:
         """Torques of given parameters after the same low-pass, (rows of all runs, motors)."""
-        if self._stored is not None:
-            parts = [np.tensordot(values, table[:-1], axes=1).T for table in self._stored]
-            return np.concatenate(parts)
-        parts = []
-        for run, rows in self.row_blocks():
-            table = self.regressor(run, run.decimation.input_rows(rows))
-            parts.append(run.decimation.apply(np.tensordot(values, table, axes=1)).T)
-        return np.concatenate(parts)
+        parts = [
+            (np.tensordot(values, table[:-1], axes=1) + table[-1]).T for table in self.tables()
+        ]
+        return np.concatenate(parts) + self.measured()

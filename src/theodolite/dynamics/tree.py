@@ -7,9 +7,11 @@ nor closures take or give any power. A drive's own terms act on its motor alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from hashlib import sha256
+from typing import Self
 
 import numpy as np
 
@@ -18,16 +20,19 @@ from theodolite.dynamics.drives import (
     ROTORS,
     STRIBECK_LEVER,
     STRIBECK_SPEED,
+    Axis,
     Drive,
+    Drives,
     State,
     drive_energy,
     drive_torque,
+    holds,
 )
 from theodolite.dynamics.inertia import INERTIAL
 from theodolite.dynamics.link_motion import Link, LinkMotion
 from theodolite.errors import InputError
 
-#: Stronger gravity, m/s2, and faster Stribeck speeds, rad/s, are in another unit.
+#: Stronger gravity, m/s2, and faster Stribeck and transition speeds, rad/s, are in another unit.
 STRONGEST_GRAVITY, FASTEST_STRIBECK = 1e3, 1e3
 #: Decimals to which frames are the same: of rotations, and of lengths in the unit of the robot's
 #: size, which is millimetres, metres or kilometres: the power of ten is a multiple of this.
@@ -45,25 +50,56 @@ class Tree:
         gravity: FloatArray,
         *,
         stribeck_speed: float = STRIBECK_SPEED,
+        passive: Sequence[str] = (),
         name: str = "tree",
     ) -> None:
         """``motors`` are the suffixes of drive parameters; ``joints`` counts what moves links.
 
         ``stribeck_speed`` is that of hinges, rad/s; slides have STRIBECK_LEVER times as much, m/s.
+        ``passive`` names joints after the motors that may have friction of their own.
         """
         if gravity.shape != (3,) or not np.abs(gravity).max() < STRONGEST_GRAVITY:
             raise InputError(
                 f"a gravity of {gravity.tolist()}",
                 allowed="three numbers in m/s2, as in 0,0,-9.81",
             )
-        if not 0 < stribeck_speed < FASTEST_STRIBECK:
-            raise InputError(f"a Stribeck speed of {stribeck_speed:g}", allowed="more than 0 rad/s")
+        _check_speed(stribeck_speed, "Stribeck speed")
         self.name = name
         self.links = tuple(links)
         self.motor_names = tuple(motors)
         self.joints = joints
         self.gravity = gravity
         self.stribeck_speed = stribeck_speed
+        #: Motors, and the passive joints after them: what may have friction.
+        self.axes = (*self.motor_names, *passive)
+        self.transition_speeds: FloatArray = np.zeros(len(self.axes))
+
+    def with_shape(
+        self,
+        transition_speeds: FloatArray | None = None,
+        stribeck_speed: float | None = None,
+    ) -> Self:
+        """The same with other shapes of friction.
+
+        ``transition_speeds`` of the motors, and perhaps of the passive joints, rad/s or m/s, are
+        those over which friction reverses; 0: at once.
+        """
+        changed = copy(self)
+        if stribeck_speed is not None:
+            _check_speed(stribeck_speed, "Stribeck speed")
+            changed.stribeck_speed = stribeck_speed
+        if transition_speeds is not None:
+            if len(transition_speeds) not in (self.motors, len(self.axes)):
+                raise InputError(
+                    f"{len(transition_speeds)} transition speeds for {self.motors} motors",
+                    allowed="one for each motor, rad/s or m/s",
+                )
+            for speed in transition_speeds[transition_speeds != 0]:
+                _check_speed(float(speed), "transition speed")
+            whole = np.zeros(len(self.axes))
+            whole[: len(transition_speeds)] = transition_speeds
+            changed.transition_speeds = whole
+        return changed
 
     @property
     def motors(self) -> int:
@@ -76,9 +112,25 @@ class Tree:
         return np.array([motor in sliding for motor in range(self.motors)])
 
     @property
-    def stribeck_speeds(self) -> FloatArray:
-        """Of each motor, rad/s or, of slides, m/s, (motors,)."""
-        return self.stribeck_speed * np.where(self.slides, STRIBECK_LEVER, 1.0)
+    def sliding_axes(self) -> BoolArray:
+        """The same of the passive joints too, (axes,)."""
+        sliding = {link.joint for link in self.links if not link.revolute}
+        passive = [joint in sliding for joint in range(self.motors, len(self.axes))]
+        return np.concatenate([self.slides, np.array(passive, dtype=bool)])
+
+    @cached_property
+    def speed_levers(self) -> FloatArray:
+        """What turns a speed of surfaces into that of each axis: 1, or a lever for slides."""
+        return np.where(self.sliding_axes, STRIBECK_LEVER, 1.0)
+
+    def axis(self, state: State, joints: State, number: int) -> Axis:
+        """The motion of a motor, or of a passive joint, with the shape of its friction."""
+        return Axis.of(
+            state if number < self.motors else joints,
+            number,
+            float(self.transition_speeds[number]),
+            self.stribeck_speed * float(self.speed_levers[number]),
+        )
 
     @property
     def reach(self) -> float:
@@ -98,32 +150,46 @@ class Tree:
 
     @cached_property
     def _order(self) -> list[tuple[int | None, int | None]]:
-        """Links (by number) with their ten columns and motors with those of their drives, in order.
+        """Links (by number) with their ten columns and axes with those of their drives, in order.
 
-        A motor comes after the first link of its joint; motors that move no link, such as those
+        An axis comes after the first link of its joint; motors that move no link, such as those
         that change the length of a rod, come last.
         """
         order: list[tuple[int | None, int | None]] = []
-        waiting = list(range(self.motors))
+        waiting = list(range(len(self.axes)))
         for number, link in enumerate(self.links):
             if link.name is not None:
                 order.append((number, None))
             if link.joint in waiting:
                 order.append((None, link.joint))
                 waiting.remove(link.joint)
-        return order + [(None, motor) for motor in waiting]
+        return order + [(None, axis) for axis in waiting]
 
-    def _places(self, drives: Sequence[Drive]) -> tuple[dict[int, int], dict[int, int]]:
-        """Where the columns of each link, and of each motor's drives, begin."""
+    def terms(self, drives: Drives, axis: int) -> tuple[Drive, ...]:
+        """The terms of an axis: of a motor, those of all motors unless they are given by name."""
+        if isinstance(drives, Mapping):
+            return tuple(drives.get(self.axes[axis], ()))
+        return tuple(drives) if axis < self.motors else ()
+
+    def check_drives(self, drives: Drives) -> None:
+        """Refuse terms of joints that are not there."""
+        unknown = [name for name in drives if name not in self.axes]
+        if isinstance(drives, Mapping) and unknown:
+            raise InputError(
+                f"'{self.name}' has no joint {unknown[0]!r} with friction", allowed=list(self.axes)
+            )
+
+    def _places(self, drives: Drives) -> tuple[dict[int, int], dict[int, int]]:
+        """Where the columns of each link, and of each axis' drives, begin."""
         links: dict[int, int] = {}
-        motors: dict[int, int] = {}
+        axes: dict[int, int] = {}
         first = 0
-        for link, motor in self._order:
+        for link, axis in self._order:
             if link is not None:
                 links[link], first = first, first + len(INERTIAL)
-            if motor is not None:
-                motors[motor], first = first, first + len(drives)
-        return links, motors
+            if axis is not None:
+                axes[axis], first = first, first + len(self.terms(drives, axis))
+        return links, axes
 
     @cached_property
     def frames(self) -> str:
@@ -145,17 +211,17 @@ class Tree:
             content.update((rounded + 0.0).tobytes() + str(link.name).encode())
         return content.hexdigest()[:16]
 
-    def columns(self, drives: Sequence[Drive] = ROTORS) -> list[tuple[str, str]]:
+    def columns(self, drives: Drives = ROTORS) -> list[tuple[str, str]]:
         """Symbol and suffix of every column: ``XX 1 ... M 1, Ia 1, XX 2 ...``."""
         columns: list[tuple[str, str]] = []
-        for link, motor in self._order:
+        for link, axis in self._order:
             if link is not None:
                 columns += [(symbol, str(self.links[link].name)) for symbol in INERTIAL]
-            if motor is not None:
-                columns += [(drive.value, self.motor_names[motor]) for drive in drives]
+            if axis is not None:
+                columns += [(drive.value, self.axes[axis]) for drive in self.terms(drives, axis)]
         return columns
 
-    def names(self, drives: Sequence[Drive] = ROTORS) -> list[str]:
+    def names(self, drives: Drives = ROTORS) -> list[str]:
         """Names of all columns."""
         return [symbol + suffix for symbol, suffix in self.columns(drives)]
 
@@ -188,16 +254,23 @@ class Tree:
         return rng.uniform(-np.pi, np.pi, (count, self.motors))
 
     def regressor(
-        self, state: State, drives: Sequence[Drive] = ROTORS, *, out: FloatArray | None = None
+        self,
+        state: State,
+        drives: Drives = ROTORS,
+        *,
+        values: FloatArray | None = None,
+        out: FloatArray | None = None,
     ) -> FloatArray:
         """The regressor d of the motors' torques, (columns, motors, n).
 
-        ``out`` may hold an earlier one of the same columns; zeros that never change are left alone.
+        Friction under load takes the load from the ``values`` of all columns, by default from
+        bodies like any. ``out`` may hold an earlier table of the same columns; zeros that never
+        change are left alone.
         """
         joints, F = self.joint_state(state)
         shape = (len(self.columns(drives)), self.motors, len(state))
         table = np.zeros(shape) if out is None else out
-        links, motors = self._places(drives)
+        links, axes = self._places(drives)
         for number, (_, motion, path) in enumerate(self._motions(joints, -self.gravity)):
             if number not in links:
                 continue
@@ -206,11 +279,61 @@ class Tree:
                 motion.torques(part[:, : len(path)])
             else:
                 self._project(motion, path, F, part)
-        speeds = self.stribeck_speeds
-        for motor, first in motors.items():
-            for place, drive in enumerate(drives, start=first):
-                table[place, motor] = drive_torque(drive, state, motor, float(speeds[motor]))
+        loaded = []
+        for number, first in axes.items():
+            axis = self.axis(state, joints, number)
+            for place, drive in enumerate(self.terms(drives, number), start=first):
+                if drive is Drive.LOAD:
+                    loaded.append((place, number, axis))
+                    continue
+                torque = drive_torque(drive, axis)
+                if number < self.motors:
+                    table[place, number] = torque
+                else:
+                    assert F is not None
+                    table[place] = torque * F[:, number].T
+        if loaded:
+            loads = self._loads(table, drives, values)
+            for place, number, axis in loaded:
+                table[place, number] = drive_torque(Drive.LOAD, axis, loads[number])
         return table
+
+    def linearise_load(self, table: FloatArray, drives: Drives, values: FloatArray) -> FloatArray:
+        """Turn a regressor at ``values`` into the derivative of the torques there, in place.
+
+        With fl s |L(x)| the torques are not linear in x. Returns what they differ by from the
+        derivative times the values, (motors, n).
+        """
+        constant = np.zeros(table.shape[1:])
+        loads = self._loads(table, drives, values)
+        rigid = self._rigid(drives)
+        for place, (symbol, suffix) in enumerate(self.columns(drives)):
+            if symbol == Drive.LOAD.value:
+                motor = self.axes.index(suffix)
+                column, load = table[place, motor], loads[motor]
+                # s |L| / L is s sign(L).
+                turned = np.divide(column, load, out=np.zeros_like(load), where=load != 0)
+                table[rigid, motor] *= 1.0 + values[place] * turned
+                constant[motor] -= values[place] * column
+        return constant
+
+    def _rigid(self, drives: Drives) -> list[int]:
+        """Columns of what the gears carry: no friction."""
+        return [
+            place
+            for place, (symbol, _) in enumerate(self.columns(drives))
+            if symbol in INERTIAL or Drive(symbol).rigid
+        ]
+
+    def _loads(self, table: FloatArray, drives: Drives, values: FloatArray | None) -> FloatArray:
+        """What the gears of the motors carry: torques without any friction, (motors, n)."""
+        rigid = self._rigid(drives)
+        if values is None:
+            symbols = [symbol for symbol, _ in self.columns(drives)]
+            of_bodies = np.array([_ANY_BODY.get(symbol, 0.0) for symbol in symbols])
+        else:
+            of_bodies = values
+        return np.asarray(np.tensordot(of_bodies[rigid], table[rigid], axes=1))
 
     def _project(
         self, motion: LinkMotion, path: list[int], F: FloatArray | None, part: FloatArray
@@ -224,19 +347,36 @@ class Tree:
             torques[:, joint] += own[:, place]
         part[:] = torques if F is None else np.einsum("cjn,njm->cmn", torques, F)
 
-    def energy(self, state: State, drives: Sequence[Drive] = ROTORS) -> FloatArray:
+    def energy(self, state: State, drives: Drives = ROTORS) -> FloatArray:
         """The row h of the total energy, (columns, n); friction does not store any."""
         table = np.zeros((len(self.columns(drives)), len(state)))
         joints, _ = self.joint_state(state)
-        links, motors = self._places(drives)
+        links, axes = self._places(drives)
         for number, (_, motion, _) in enumerate(self._motions(joints)):
             if number in links:
                 motion.energy(self.gravity, table[links[number] : links[number] + len(INERTIAL)])
-        for motor, first in motors.items():
-            for place, drive in enumerate(drives, start=first):
-                stored = drive_energy(drive, state, motor)
+        for number, first in axes.items():
+            axis = self.axis(state, joints, number)
+            for place, drive in enumerate(self.terms(drives, number), start=first):
+                stored = drive_energy(drive, axis)
                 if stored is not None:
                     table[place] = stored
+        return table
+
+    def lost_power(self, state: State, drives: Drives) -> FloatArray:
+        """Power that is lost in terms that store no energy, (columns, n)."""
+        if holds(drives, Drive.LOAD):
+            raise InputError(
+                "friction under load is identified from torques only",
+                remedy="Use the torque model, or leave that term out",
+            )
+        table = np.zeros((len(self.columns(drives)), len(state)))
+        joints, _ = self.joint_state(state)
+        for number, first in self._places(drives)[1].items():
+            axis = self.axis(state, joints, number)
+            for place, drive in enumerate(self.terms(drives, number), start=first):
+                if drive_energy(drive, axis) is None:
+                    table[place] = drive_torque(drive, axis) * axis.qd
         return table
 
     def origins(self, state: State) -> list[FloatArray]:
@@ -275,3 +415,12 @@ class Tree:
                 saved[number] = (motion.copy(), path)
             last = number
             yield link, motion, path
+
+
+#: A body that gives every joint some load, by symbol: enough to tell which columns are independent.
+_ANY_BODY = {"M": 1.0, "MX": 0.1, "MY": 0.07, "MZ": 0.05, "XX": 0.1, "YY": 0.12, "ZZ": 0.14}
+
+
+def _check_speed(speed: float, what: str) -> None:
+    if not 0 < speed < FASTEST_STRIBECK:
+        raise InputError(f"a {what} of {speed:g}", allowed="more than 0 rad/s")

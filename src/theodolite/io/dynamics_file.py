@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from json import JSONDecodeError, dumps, loads
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from theodolite.dynamics.constants import describe_relations
-from theodolite.dynamics.drives import Drive
+from theodolite.dynamics.drives import Drive, Drives
 from theodolite.dynamics.judge import Judgement
 from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.prediction import Prediction
 from theodolite.dynamics.result import IdentifiedDynamics
 from theodolite.errors import InputError
+from theodolite.estimation.choice import Choice
 from theodolite.io.provenance import provenance
 from theodolite.io.reading import read_text
 from theodolite.io.urdf_inertia import read_urdf_parameters
@@ -60,8 +61,14 @@ def dynamics_content(
         "status": result.status.name.lower(),
         "standard": result.standard,
         "consistent": result.consistent,
-        "drives": [drive.value for drive in parameters.drives],
+        "drives": drives_content(parameters.drives),
         "stribeck_speed": parameters.stribeck_speed,
+        "transition_speeds": list(parameters.transition_speeds),
+        "prior_weight": result.prior_weight,
+        "choices": {
+            "friction": choice_content(result.friction),
+            "prior_weight": choice_content(result.weights),
+        },
         "gravity": list(parameters.gravity or ()),
         "rank": identifiability.rank,
         "condition_number": identifiability.condition_number,
@@ -80,15 +87,12 @@ def dynamics_content(
 
 
 def _parameter_rows(result: IdentifiedDynamics) -> list[dict[str, Any]]:
-    """One row for each column of the model; intervals only of base parameters by least squares."""
+    """One row for each column of the model; intervals are those of the base parameters."""
     base = result.identifiability.base.tolist()
     base_values = dict(zip(base, result.base_values.tolist(), strict=True))
-    errors: dict[int, float] = {}
-    widths: dict[int, float] = {}
-    if not result.standard:
-        spread = result.statistics
-        errors = dict(zip(base, spread.standard_errors.tolist(), strict=True))
-        widths = dict(zip(base, spread.half_widths().tolist(), strict=True))
+    spread = result.statistics
+    errors = dict(zip(base, spread.standard_errors.tolist(), strict=True))
+    widths = dict(zip(base, spread.half_widths().tolist(), strict=True))
     return [
         {
             "name": parameter.name,
@@ -127,6 +131,38 @@ def prediction_content(prediction: Prediction) -> dict[str, Any]:
         "error_joints": list(prediction.joint_errors),
         "rms_Nm": prediction.rms.tolist(),
         "rows": len(prediction.measured),
+        "error_unfiltered": prediction.judged.error,
+        "error_unfiltered_joints": list(prediction.judged.joint_errors),
+    }
+
+
+def drives_content(drives: Drives) -> list[str] | dict[str, list[str]]:
+    """Symbols of the terms of all motors, or of each joint by name."""
+    if isinstance(drives, Mapping):
+        return {name: [drive.value for drive in terms] for name, terms in drives.items()}
+    return [drive.value for drive in drives]
+
+
+def _read_drives(content: Any) -> Drives:
+    if isinstance(content, dict):
+        return {str(name): _terms(terms) for name, terms in content.items()}
+    return _terms(content)
+
+
+def _terms(symbols: Any) -> tuple[Drive, ...]:
+    return tuple(Drive(symbol) for symbol in symbols)
+
+
+def choice_content(choice: Choice | None) -> dict[str, Any] | None:
+    """What was tried, with errors on torques that were left out; None where nothing was."""
+    if choice is None:
+        return None
+    return {
+        "chosen": choice.chosen,
+        "tried": [
+            {"model": each.model, "error": each.error, "scatter": each.scatter}
+            for each in choice.tried
+        ],
     }
 
 
@@ -138,7 +174,7 @@ def _provenance(result: IdentifiedDynamics, inputs: Sequence[Path]) -> dict[str,
         list(files),
         estimator=result.estimator.value,
         model=result.model.value,
-        drives=[drive.value for drive in result.problem.drives],
+        drives=drives_content(result.problem.drives),
         cutoff_hz=result.problem.runs[0].cutoff,
         gravity=result.dynamics.gravity.tolist(),
         stribeck_speed=result.dynamics.stribeck_speed,
@@ -155,7 +191,7 @@ def read_dynamics(path: Path | str) -> DynamicParameters:
         x, y, z = content["gravity"]
         parameters = DynamicParameters(
             {str(entry["name"]): float(entry["value"]) for entry in content["parameters"]},
-            tuple(Drive(symbol) for symbol in content["drives"]),
+            _read_drives(content["drives"]),
             str(content["robot"]),
             str(content["frames"]),
             float(content["stribeck_speed"]),
@@ -163,6 +199,7 @@ def read_dynamics(path: Path | str) -> DynamicParameters:
             float(content["cutoff_hz"]) or None,
             bool(content.get("standard", content.get("consistent", False))),
             str(path),
+            tuple(float(speed) for speed in content.get("transition_speeds", ())),
         )
     except (JSONDecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(

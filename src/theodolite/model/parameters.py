@@ -48,6 +48,7 @@ class Unit(Enum):
     INERTIA = "kg m2"
     TORQUE = "N m"
     VISCOUS = "N m s/rad"
+    QUADRATIC = "N m s2/rad2"
     STIFFNESS = "N m/rad"
     GAIN = "N m/A"
 

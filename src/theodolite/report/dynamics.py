@@ -34,9 +34,6 @@ def show_identified(screen: Console, result: IdentifiedDynamics, title: str) -> 
             )
     table = Table(title=title, title_justify="left")
     for heading in ("name", "value", "+- 95 %", "std %", "unit"):
-        if result.standard and "%" in heading:
-            # Constraints and priors leave no interval that one could state.
-            continue
         table.add_column(heading, justify="left" if heading in ("name", "unit") else "right")
     rows = zip(
         identifiability.base,
@@ -47,11 +44,42 @@ def show_identified(screen: Console, result: IdentifiedDynamics, title: str) -> 
     )
     for index, value, width, percent in rows:
         parameter = identifiability.parameters[index]
-        interval = [] if result.standard else [f"{width:.5f}", f"{percent:.1f}"]
-        table.add_row(parameter.name, f"{value:.5f}", *interval, parameter.unit.value)
+        table.add_row(
+            parameter.name,
+            f"{value:.5f}",
+            f"{width:.5f}",
+            f"{percent:.1f}",
+            parameter.unit.value,
+        )
     screen.print(table)
     if result.consistent:
         _show_bodies(screen, result)
+    if result.friction is not None:
+        _show_friction(screen, result)
+
+
+def _show_friction(screen: Console, result: IdentifiedDynamics) -> None:
+    """The friction that was chosen, and the models beside it."""
+    choice = result.friction
+    assert choice is not None
+    table = Table(title="Friction, by torques that were left out", title_justify="left")
+    table.add_column("model")
+    table.add_column("error of the usual", justify="right")
+    for each in choice.tried:
+        style = "bold" if each.model == choice.chosen else None
+        error = f"{100 * each.error:.1f} +- {100 * each.scatter:.1f} %"
+        table.add_row(each.model, error, style=style)
+    screen.print(table)
+    screen.print(f"friction: {choice.chosen}", markup=False)
+    speeds = result.dynamics.transition_speeds
+    if speeds.any():
+        units = np.where(result.dynamics.sliding_axes, "m/s", "rad/s")
+        parts = ", ".join(
+            f"joint {name} {speed:.2g} {unit}"
+            for name, speed, unit in zip(result.dynamics.axes, speeds, units, strict=True)
+            if speed
+        )
+        screen.print(f"friction reverses over {parts}", markup=False)
 
 
 def _show_bodies(screen: Console, result: IdentifiedDynamics) -> None:
@@ -86,16 +114,20 @@ def show_judgement(screen: Console, judgement: Judgement) -> None:
 
 
 def _show_prediction(screen: Console, prediction: Prediction, what: str) -> None:
-    """One line: errors of all joints together and of each joint."""
+    """Errors of all joints together and of each joint, with the model as it is."""
+    shown = prediction.judged
     parts = ", ".join(
         f"joint {j + 1} {100 * error:.1f} % ({rms:.2g} {'N' if slide else 'N m'})"
         for j, (error, rms, slide) in enumerate(
-            zip(prediction.joint_errors, prediction.rms, prediction.sliding, strict=True)
+            zip(shown.joint_errors, shown.rms, shown.sliding, strict=True)
         )
     )
-    below = f", below {prediction.cutoff:.3g} Hz" if prediction.cutoff else ""
+    below, both = "", ""
+    if prediction.cutoff:
+        below = f", torques below {prediction.cutoff:.3g} Hz"
+        both = f" ({100 * prediction.error:.2f} % with the model low-passed as well)"
     screen.print(
-        f"torque error {what}{below}: {100 * prediction.error:.2f} %; {parts}", markup=False
+        f"torque error {what}{below}: {100 * shown.error:.2f} %{both}; {parts}", markup=False
     )
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from theodolite.cli.dynamics.options import (
-    DEFAULT_FRICTION,
+    AUTO,
     DEFAULT_GOOD,
     DEFAULT_STRIBECK,
     DEFAULT_USABLE,
+    ChosenFrictionOption,
     CutoffOption,
-    FrictionOption,
     GainsOption,
     GoodOption,
     GravityOption,
@@ -23,10 +23,12 @@ from theodolite.cli.dynamics.options import (
     RotorsOption,
     StribeckOption,
     TipOption,
+    TransitionOption,
     UsableOption,
+    choose_drives,
     load_dynamics,
     parse_choice,
-    parse_drives,
+    parse_transitions,
 )
 from theodolite.cli.options import (
     ColumnsOption,
@@ -69,7 +71,7 @@ def command(
             "--way",
             metavar="NAME",
             help="ordinary, weighted, correlated, robust, essential, ridge or consistent. Default: "
-            "weighted; ordinary for energy and power.",
+            "consistent; ordinary for energy and power.",
         ),
     ] = None,
     model: Annotated[
@@ -82,14 +84,24 @@ def command(
         Path | None,
         typer.Option(metavar="DATA", help="Validate the result on another recording."),
     ] = None,
-    friction: FrictionOption = DEFAULT_FRICTION,
+    friction: ChosenFrictionOption = AUTO,
     rotors: RotorsOption = True,
     stribeck_speed: StribeckOption = DEFAULT_STRIBECK,
+    transition_speed: TransitionOption = None,
     prior: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Prior for ridge and consistent: a URDF, or a file written by --out.",
+            help="Prior for ridge and consistent: a URDF, or a file written by --out. Default: the "
+            "robot's own URDF.",
+        ),
+    ] = None,
+    prior_weight: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            help="Weight of the prior against the data (consistent). Default: as large as torques "
+            "that are left out allow.",
         ),
     ] = None,
     urdf_out: Annotated[
@@ -116,6 +128,7 @@ def command(
     from theodolite.dynamics.estimators import Estimator, Model
     from theodolite.dynamics.identify import identify_dynamics
     from theodolite.dynamics.judge import Accuracy, judge_identification
+    from theodolite.errors import InputError
     from theodolite.io.dynamics_file import dynamics_content, write_content
     from theodolite.io.writing import check_outputs
     from theodolite.report.dynamics import show_identified, show_judgement, show_remarks
@@ -130,7 +143,11 @@ def command(
         check_plot(plot)
     if urdf_out is not None:
         _check_urdf_output(robot, chosen, tip)
-    dynamics = load_dynamics(robot, gravity, tip, stribeck_speed)
+    if prior_weight is not None and not 0 < prior_weight < float("inf"):
+        raise InputError(f"--prior-weight {prior_weight:g}", allowed="more than 0")
+    dynamics = parse_transitions(
+        transition_speed, load_dynamics(robot, gravity, tip, stribeck_speed)
+    )
     reader = RecordingReader(dynamics, columns, ignore, drive_gains)
     screen = console(json=json)
     with working(f"identifying the dynamics of {dynamics.name}"):
@@ -139,8 +156,10 @@ def command(
             [reader.read(path) for path in data],
             estimator=chosen,
             model=kind,
-            drives=parse_drives(friction, rotors=rotors),
-            prior=_read_prior(prior, robot, chosen, tip),
+            drives=choose_drives(friction, rotors=rotors, dynamics=dynamics),
+            rotors=rotors,
+            prior=_read_prior(prior, robot, chosen, tip) if kind is Model.TORQUE else None,
+            prior_weight=prior_weight,
             cutoff=cutoff,
             trim=not keep_rest,
         )
@@ -175,9 +194,9 @@ def _check_urdf_output(robot: str, estimator: Estimator | None, tip: str | None)
         raise InputError(
             "--urdf-out needs a robot that is a URDF file", remedy="Give the URDF as ROBOT"
         )
-    if estimator is not Estimator.CONSISTENT:
+    if estimator not in (None, Estimator.CONSISTENT):
         raise InputError(
-            "--urdf-out needs physically consistent bodies", remedy="Add --estimator consistent"
+            "--urdf-out needs physically consistent bodies", remedy="Leave --estimator out"
         )
     check_bodies(Path(robot), tip=tip)
 
@@ -188,7 +207,7 @@ def _read_prior(
     """The prior that was given; by default, the robot's own URDF."""
     from theodolite.io.dynamics_file import read_prior
 
-    if path is None and estimator is not None and estimator.uses_prior and is_urdf(robot):
+    if path is None and (estimator is None or estimator.uses_prior) and is_urdf(robot):
         path = Path(robot)
     return None if path is None else read_prior(path, tip=tip)
 

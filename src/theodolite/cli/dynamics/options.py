@@ -15,7 +15,7 @@ from theodolite.io.naming import name_list
 
 if TYPE_CHECKING:
     from theodolite.arrays import FloatArray
-    from theodolite.dynamics.drives import Drive
+    from theodolite.dynamics.drives import Drive, Drives
     from theodolite.dynamics.inertia import RigidBody
     from theodolite.dynamics.machine_dynamics import MachineDynamics
     from theodolite.dynamics.parameters import DynamicParameters
@@ -59,7 +59,8 @@ FrictionOption = Annotated[
     str,
     typer.Option(
         metavar="TERM,...",
-        help="Friction terms: viscous, coulomb, offset, asymmetric, stribeck, spring; or none.",
+        help="Friction terms: viscous, coulomb, offset, load, quadratic, stribeck, asymmetric, "
+        "ripple, spring; or none. For single joints: 'viscous,coulomb; 3: viscous'.",
     ),
 ]
 PayloadOption = Annotated[
@@ -95,7 +96,26 @@ UsableOption = Annotated[
 PlotOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Plot measured and predicted torques.")
 ]
+ChosenFrictionOption = Annotated[
+    str,
+    typer.Option(
+        "--friction",
+        metavar="TERM,...",
+        help="auto chooses by torques that are left out. Or terms: viscous, coulomb, offset, load, "
+        "quadratic, stribeck, asymmetric, ripple, spring; or none. For single joints: "
+        "'viscous,coulomb; 3: viscous'.",
+    ),
+]
+TransitionOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="V[,V,...]",
+        help="Speeds over which friction reverses, tanh(q'/V), rad/s; of slides, m/s. Default: at "
+        "once, or what --friction auto finds.",
+    ),
+]
 DEFAULT_FRICTION = "viscous,coulomb,offset"
+AUTO = "auto"
 #: As in ``theodolite.dynamics``, which is not imported before it is needed.
 DEFAULT_STRIBECK = 0.1
 DEFAULT_GOOD, DEFAULT_USABLE = 6.0, 15.0
@@ -154,21 +174,60 @@ def parse_choice(kind: type[Member], text: str, option: str) -> Member:
         raise InputError(f"{option} {text}", allowed=[each.value for each in kind]) from error
 
 
-def parse_drives(friction: str, *, rotors: bool) -> tuple[Drive, ...]:
-    """Rotors, and friction terms by their names."""
-    from theodolite.dynamics.drives import Drive
+def parse_drives(friction: str, *, rotors: bool, dynamics: MachineDynamics | None = None) -> Drives:
+    """Rotors, and friction terms by their names, of all motors or of single joints.
+
+    ``dynamics`` is needed for single joints: motors that are not named keep what all have.
+    """
     from theodolite.errors import InputError
 
-    names = [name.strip().upper() for name in friction.split(",") if name.strip()]
-    terms = {drive.name: drive for drive in Drive if drive is not Drive.ROTOR}
-    chosen = [] if names == ["NONE"] else names
+    common, *single = friction.split(";")
+    if ":" in common:
+        common, single = DEFAULT_FRICTION, [common, *single]
+    usual = _parse_terms(common, rotors=rotors)
+    if not single:
+        return usual
+    if dynamics is None:
+        raise InputError(f"--friction {friction}", allowed="the same terms for all motors")
+    drives = dict.fromkeys(dynamics.motor_names, usual)
+    for part in single:
+        name, _, terms = part.partition(":")
+        name = name.strip()
+        drives[name] = _parse_terms(terms, rotors=rotors and name in dynamics.motor_names)
+    dynamics.check_drives(drives)
+    return drives
+
+
+def _parse_terms(text: str, *, rotors: bool) -> tuple[Drive, ...]:
+    """Terms between commas."""
+    from theodolite.dynamics.drives import FRICTION_NAMES
+    from theodolite.dynamics.friction_choice import friction_drives
+    from theodolite.errors import InputError
+
+    names = [name.strip().lower() for name in text.split(",") if name.strip()]
+    chosen = [] if names == ["none"] else names
     for name in chosen:
-        if name not in terms:
-            raise InputError(
-                f"--friction {name.lower()}", allowed=[*(term.lower() for term in terms), "none"]
-            )
-    ordered = tuple(drive for name, drive in terms.items() if name in chosen)
-    return (Drive.ROTOR, *ordered) if rotors else ordered
+        if name not in FRICTION_NAMES:
+            raise InputError(f"--friction {name}", allowed=[*FRICTION_NAMES, "none"])
+    return friction_drives(chosen, rotors=rotors)
+
+
+def choose_drives(friction: str, *, rotors: bool, dynamics: MachineDynamics) -> Drives | None:
+    """The same; None where they are to be chosen from the data."""
+    if friction.strip().lower() == AUTO:
+        return None
+    return parse_drives(friction, rotors=rotors, dynamics=dynamics)
+
+
+def parse_transitions(text: str | None, dynamics: MachineDynamics) -> MachineDynamics:
+    """Dynamics whose friction reverses over given speeds, one for all or one for each motor."""
+    import numpy as np
+
+    if text is None:
+        return dynamics
+    speeds = parse_numbers(text, "--transition-speed", "0.01")
+    levers = dynamics.speed_levers[: dynamics.motors]
+    return dynamics.with_shape(speeds[0] * levers if len(speeds) == 1 else np.asarray(speeds))
 
 
 def parse_body(text: str) -> RigidBody:

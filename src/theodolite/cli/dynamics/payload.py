@@ -8,18 +8,18 @@ from typing import Annotated
 import typer
 
 from theodolite.cli.dynamics.options import (
-    DEFAULT_FRICTION,
+    AUTO,
     DEFAULT_STRIBECK,
+    ChosenFrictionOption,
     CutoffOption,
-    FrictionOption,
     GainsOption,
     GravityOption,
     KeepRestOption,
     RecordingReader,
     StribeckOption,
     TipOption,
+    choose_drives,
     load_dynamics,
-    parse_drives,
 )
 from theodolite.cli.options import (
     ColumnsOption,
@@ -45,7 +45,7 @@ def command(
     robot: RobotArgument,
     without: WithoutArgument,
     loaded: LoadedArgument,
-    friction: FrictionOption = DEFAULT_FRICTION,
+    friction: ChosenFrictionOption = AUTO,
     drive_gains: GainsOption = None,
     stribeck_speed: StribeckOption = DEFAULT_STRIBECK,
     gravity: GravityOption = None,
@@ -67,7 +67,7 @@ def command(
             dynamics,
             reader.read(without),
             reader.read(loaded),
-            drives=parse_drives(friction, rotors=True),
+            drives=choose_drives(friction, rotors=True, dynamics=dynamics),
             cutoff=cutoff,
             trim=not keep_rest,
         )

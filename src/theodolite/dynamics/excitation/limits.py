@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import Drive, State
+from theodolite.dynamics.drives import Drives, State
 from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
@@ -29,7 +29,7 @@ class TorqueLimit:
     highest: FloatArray
     #: Values of all columns of these drives.
     values: FloatArray
-    drives: tuple[Drive, ...]
+    drives: Drives
 
     def __post_init__(self) -> None:
         if not (self.highest > 0).all():
@@ -161,8 +161,9 @@ class Limits:
             "acceleration": float((np.abs(state.qdd) / self.acceleration).max()),
         }
         if self.torque is not None:
-            table = dynamics.regressor(state, self.torque.drives)
-            torques = np.tensordot(self.torque.values, table, axes=1)
+            values = self.torque.values
+            table = dynamics.regressor(state, self.torque.drives, values=values)
+            torques = np.tensordot(values, table, axes=1)
             used["torque"] = float((np.abs(torques) / self.torque.highest[:, None]).max())
         return used
 

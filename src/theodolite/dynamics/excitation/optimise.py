@@ -15,7 +15,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.dynamics.base_parameters import find_base_parameters
-from theodolite.dynamics.drives import ROTORS, Drive, State
+from theodolite.dynamics.drives import ROTORS, Drives, State
 from theodolite.dynamics.excitation.criteria import (
     Criterion,
     condition_number,
@@ -109,7 +109,7 @@ def excite(
     *,
     parts: Sequence[Part] = (Part(10.0),),
     harmonics: int = 5,
-    drives: Sequence[Drive] = ROTORS,
+    drives: Drives = ROTORS,
     criterion: Criterion = Criterion.CONDITION,
     starts: int = 6,
     iterations: int = 150,
@@ -145,7 +145,7 @@ class _Search:
         limits: Limits,
         parts: Sequence[Part],
         harmonics: int,
-        drives: Sequence[Drive],
+        drives: Drives,
         criterion: Criterion,
         rng: np.random.Generator,
     ) -> None:
@@ -226,7 +226,7 @@ class _Search:
         n = len(state)
         torque = self.limits.torque
         if torque is not None:
-            table = self.dynamics.regressor(state, torque.drives)
+            table = self.dynamics.regressor(state, torque.drives, values=torque.values)
             used = np.tensordot(torque.values, table, axes=1) / torque.highest[:, None]
             over = np.maximum(np.abs(used) - TORQUE_MARGIN, 0.0)
             value += self.penalty * float((over**2).sum()) / n

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.drives import Drive, State, drive_slopes
+from theodolite.dynamics.drives import Drive, Drives, State, drive_slopes
 from theodolite.dynamics.excitation.limits import ball_centres
 from theodolite.dynamics.tree import Tree
 
@@ -29,9 +29,7 @@ _TURN = ((np.pi / 4, 1.0), (np.pi / 2, (1.0 - np.sqrt(2.0)) / 2.0))
 _PUSH = ((1.0, 0.5),)
 
 
-def torque_slopes(
-    dynamics: Tree, state: State, weights: FloatArray, drives: Sequence[Drive]
-) -> State:
+def torque_slopes(dynamics: Tree, state: State, weights: FloatArray, drives: Drives) -> State:
     """Derivatives of ``sum of weights * regressor`` of each sample, (n, motors) each.
 
     ``weights`` are like the regressor, (columns, motors, n).
@@ -51,12 +49,12 @@ def torque_slopes(
     slopes = np.zeros((3, n, motors))
     for (kind, motor, weight), value in zip(terms, values, strict=True):
         slopes[kind, :, motor] += weight * value
-    # What drives add depends on their own motor alone.
+    # What drives add depends on their own motor alone. How friction changes with the load, and that
+    # of passive joints, is small and left out: a search only needs the direction.
     for place, (symbol, suffix) in enumerate(dynamics.columns(drives)):
-        if symbol in _SYMBOLS:
+        if symbol in _SYMBOLS and suffix in dynamics.motor_names:
             motor = dynamics.motor_names.index(suffix)
-            speed = float(dynamics.stribeck_speeds[motor])
-            own = drive_slopes(Drive(symbol), state, motor, speed)
+            own = drive_slopes(Drive(symbol), dynamics.axis(state, state, motor))
             for kind, slope in enumerate(own):
                 slopes[kind, :, motor] += weights[place, motor] * slope
     return State(*slopes)

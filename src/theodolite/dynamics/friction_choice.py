@@ -1,0 +1,263 @@
+"""Which friction a robot has: terms are added while they predict torques that a fit has not seen.
+
+Every model shares the columns of the links, which are computed once; friction is cheap to compute
+again with another shape. About the bodies that fit best, the prior is a quadratic, so leaving out a
+block of time is linear algebra on triangular factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.dynamics.body_prior import BodyPrior, usual_sizes
+from theodolite.dynamics.consistent import nearest_bodies
+from theodolite.dynamics.drives import (
+    FRICTION_NAMES,
+    ROTORS,
+    STRIBECK_SPEED,
+    Drive,
+    Drives,
+    drive_torque,
+)
+from theodolite.dynamics.filtering import Run
+from theodolite.dynamics.inertia import INERTIAL
+from theodolite.dynamics.parameters import DynamicParameters
+from theodolite.dynamics.time_blocks import SPLITS, BlockFactors, splits, time_blocks
+from theodolite.dynamics.torque import TorqueProblem
+from theodolite.dynamics.torque_noise import TorqueNoise, estimate_noise
+from theodolite.dynamics.tree import Tree
+from theodolite.estimation.choice import Choice, select_forward
+from theodolite.estimation.scaling import unit_columns
+from theodolite.estimation.threads import single_thread
+
+#: What every drive has, and what it may have besides, in the order of trying.
+USUAL_FRICTION = ("viscous", "coulomb", "offset")
+FURTHER_FRICTION = ("load", "quadratic", "stribeck", "asymmetric", "ripple")
+#: Friction that reverses gradually, as one more thing to try.
+GRADUAL = "gradual reversal"
+#: Speeds over which friction may reverse, as parts of the usual speed of the motor.
+TRANSITIONS = np.geomspace(1e-3, 0.3, 12)
+#: Stribeck speeds to try, as multiples of the one that is usual.
+STRIBECK_SPEEDS = (0.3, 1.0, 3.0, 10.0)
+#: Rounds in which weights and bodies settle before friction is chosen.
+ROUNDS = 3
+#: Singular values below this part of the largest are dependent columns of one joint.
+SINGULAR = 1e-9
+
+
+@dataclass(frozen=True)
+class FrictionModel:
+    """Friction terms by name, with or without a gradual reversal."""
+
+    terms: tuple[str, ...] = USUAL_FRICTION
+    gradual: bool = False
+    stribeck_speed: float = STRIBECK_SPEED
+
+    @property
+    def name(self) -> str:
+        shapes = {"stribeck": f"stribeck ({self.stribeck_speed:.2g} rad/s)"}
+        parts = [shapes.get(term, term) for term in self.terms]
+        return " + ".join([*parts, GRADUAL] if self.gradual else parts)
+
+    def larger(self) -> list[FrictionModel]:
+        """The same with one more term, in each of its shapes."""
+        models = [] if self.gradual else [replace(self, gradual=True)]
+        for term in FURTHER_FRICTION:
+            if term in self.terms:
+                continue
+            further = replace(self, terms=(*self.terms, term))
+            if term == "stribeck":
+                speeds = [factor * STRIBECK_SPEED for factor in STRIBECK_SPEEDS]
+                models += [replace(further, stribeck_speed=speed) for speed in speeds]
+            else:
+                models.append(further)
+        return models
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenFriction:
+    """The terms that were chosen, the dynamics with their shapes, and all that was tried."""
+
+    dynamics: Tree
+    drives: tuple[Drive, ...]
+    choice: Choice
+
+
+def friction_drives(terms: Sequence[str], *, rotors: bool = True) -> tuple[Drive, ...]:
+    """Rotors, and the drives of friction terms by name, in one order."""
+    wanted = {drive for term in terms for drive in FRICTION_NAMES[term]}
+    return tuple(d for d in Drive if d in wanted or (rotors and d is Drive.ROTOR))
+
+
+def choose_friction(
+    dynamics: Tree,
+    runs: Sequence[Run],
+    prior: DynamicParameters | None = None,
+    *,
+    rotors: bool = True,
+) -> ChosenFriction:
+    """Friction by cross-validation over blocks of time.
+
+    Bodies are drawn to those of a ``prior``, if there is one; see `body_prior`.
+    """
+    with single_thread():
+        tables = _Tables(dynamics, runs, prior, rotors=rotors)
+        model, choice = select_forward(
+            [FrictionModel()],
+            lambda model: model.larger(),
+            tables.scores,
+            lambda model: model.name,
+        )
+    shaped = dynamics.with_shape(
+        tables.transitions if model.gradual else None, model.stribeck_speed
+    )
+    return ChosenFriction(shaped, friction_drives(model.terms, rotors=rotors), choice)
+
+
+class _Tables:
+    """Columns of the links in blocks of time, with any friction beside them."""
+
+    def __init__(
+        self,
+        dynamics: Tree,
+        runs: Sequence[Run],
+        prior: DynamicParameters | None,
+        *,
+        rotors: bool,
+    ) -> None:
+        self.dynamics = dynamics
+        self.blocks = time_blocks(runs)
+        every = friction_drives((*USUAL_FRICTION, *FURTHER_FRICTION), rotors=rotors)
+        whole = TorqueProblem(dynamics, self.blocks, drives=every)
+        self.symbols, self.names, self.usual = whole.symbols, whole.names, usual_sizes(whole)
+        own: Drives = ROTORS if rotors else ()
+        self.rigid = [self.names.index(name) for name in dynamics.names(own)]
+        tables = [dynamics.regressor(block.state, own) for block in self.blocks]
+        self.low = [
+            block.decimation.apply(table) for block, table in zip(self.blocks, tables, strict=True)
+        ]
+        self._factors: dict[tuple[bool, float], BlockFactors] = {}
+        self.loads: list[FloatArray] = [np.zeros_like(block.torques) for block in self.blocks]
+        self.transitions: FloatArray = np.zeros(dynamics.motors)
+        # Noise, bodies and loads with the usual friction, then what needs them.
+        usual = TorqueProblem(
+            dynamics, self.blocks, drives=friction_drives(USUAL_FRICTION, rotors=rotors)
+        )
+        bodies = BodyPrior.of(usual, None if prior is None else prior.vector(usual.names))
+        places = [self.names.index(name) for name in usual.names]
+        self.noise, values = self._settle(bodies, places)
+        of_bodies = values[[usual.names.index(self.names[place]) for place in self.rigid]]
+        self.loads = [np.tensordot(of_bodies, table, axes=1).T for table in tables]
+        self.transitions = self._propose_transitions()
+        self._linearise(bodies, values, places)
+
+    def scores(self, model: FrictionModel) -> FloatArray:
+        """Mean held-out square of the whitened errors of each block, (blocks,)."""
+        wanted = {drive.value for drive in friction_drives(model.terms)}
+        places = [
+            place
+            for place, (symbol, _) in enumerate(self.symbols)
+            if place in self.rigid or symbol in wanted
+        ]
+        factors = self._shaped(model.gradual, model.stribeck_speed).columns(places)
+        rows = self.prior_rows[:, places]
+        found = np.zeros(len(self.blocks))
+        for folds in splits(len(self.blocks)):
+            for left_out in folds:
+                rest = [block for block in range(len(self.blocks)) if block not in left_out]
+                R, target = factors.together(rest)
+                unit, lengths = unit_columns(np.concatenate([R, rows]))
+                right = np.concatenate([target, self.prior_values])
+                values = np.linalg.lstsq(unit, right, rcond=None)[0] / lengths
+                for block in left_out:
+                    found[block] += factors.squares(block, values) / SPLITS
+        return found
+
+    def _settle(self, bodies: BodyPrior, places: Sequence[int]) -> tuple[TorqueNoise, FloatArray]:
+        """Noise of the torques, and bodies with the usual friction that fit them."""
+        tables = [self._table(block, gradual=False)[[*places, -1]] for block in self._numbers]
+        measured = np.concatenate([-table[-1] for table in tables], axis=1).T
+        sizes = np.sqrt((measured**2).mean(axis=0))
+        whitening: FloatArray = np.diag(1.0 / np.where(sizes > 0, sizes, 1.0))
+        values = None
+        for _ in range(ROUNDS):
+            R, target = BlockFactors.of(tables, whitening).together(self._numbers)
+            values = nearest_bodies(R, target, bodies, start=values).values
+            errors = [np.tensordot(values, table[:-1], axes=1) + table[-1] for table in tables]
+            noise = estimate_noise(np.concatenate(errors, axis=1).T, measured)
+            whitening = noise.whitening
+        assert values is not None
+        return noise, values
+
+    def _linearise(self, bodies: BodyPrior, values: FloatArray, places: Sequence[int]) -> None:
+        """The prior as least squares about these bodies; friction about zero."""
+        root = bodies.curvature_root(values)
+        pull = np.linalg.solve(root.T, bodies.slope(values))
+        of_links = [place for place in places if self.symbols[place][0] in INERTIAL]
+        inside = [index for index, place in enumerate(places) if place in of_links]
+        drives = [place for place in range(len(self.names)) if place not in of_links]
+        rows = np.zeros((len(self.names), len(self.names)))
+        rows[: len(inside)][:, of_links] = root[np.ix_(inside, inside)]
+        rows[len(inside) + np.arange(len(drives)), drives] = 1.0 / self.usual[drives]
+        self.prior_rows = rows
+        self.prior_values = np.concatenate([(root @ values - pull)[inside], np.zeros(len(drives))])
+
+    def _shaped(self, gradual: bool, stribeck_speed: float) -> BlockFactors:
+        """All blocks with friction of one shape."""
+        key = (gradual, stribeck_speed)
+        if key not in self._factors:
+            tables = [
+                self._table(block, gradual=gradual, stribeck_speed=stribeck_speed)
+                for block in self._numbers
+            ]
+            self._factors[key] = BlockFactors.of(tables, self.noise.whitening)
+        return self._factors[key]
+
+    @property
+    def _numbers(self) -> range:
+        return range(len(self.blocks))
+
+    def _table(
+        self, number: int, *, gradual: bool, stribeck_speed: float = STRIBECK_SPEED
+    ) -> FloatArray:
+        """All columns and -torque of a block after the low-pass, (columns + 1, motors, rows)."""
+        block = self.blocks[number]
+        shaped = self.dynamics.with_shape(self.transitions if gradual else None, stribeck_speed)
+        table = np.zeros((len(self.names) + 1, self.dynamics.motors, block.rows))
+        table[self.rigid] = self.low[number]
+        axes = [shaped.axis(block.state, block.state, motor) for motor in range(shaped.motors)]
+        for place, (symbol, suffix) in enumerate(self.symbols):
+            if place in self.rigid:
+                continue
+            motor = shaped.motor_names.index(suffix)
+            load = self.loads[number][:, motor]
+            torque = drive_torque(Drive(symbol), axes[motor], load)
+            table[place, motor] = block.decimation.apply(torque)
+        table[-1] = -block.measured().T
+        return table
+
+    def _propose_transitions(self) -> FloatArray:
+        """The speed over which each motor's friction reverses that fits its own torque best."""
+        dynamics = self.dynamics
+        speeds = np.concatenate([block.state.qd for block in self.blocks])
+        usual = np.sqrt((speeds**2).mean(axis=0))
+        errors = np.zeros((len(TRANSITIONS), dynamics.motors))
+        wanted = {drive.value for drive in friction_drives((*USUAL_FRICTION, "load"))}
+        for number, part in enumerate(TRANSITIONS):
+            self.transitions = np.maximum(part * usual, np.finfo(float).tiny)
+            tables = [self._table(block, gradual=True) for block in self._numbers]
+            for motor, name in enumerate(dynamics.motor_names):
+                own = [
+                    place
+                    for place, (symbol, suffix) in enumerate(self.symbols)
+                    if place in self.rigid or (symbol in wanted and suffix == name)
+                ]
+                rows = np.concatenate([table[[*own, -1], motor] for table in tables], axis=1).T
+                unit, _ = unit_columns(rows[:, :-1])
+                values = np.linalg.lstsq(unit, rows[:, -1], rcond=SINGULAR)[0]
+                errors[number, motor] = np.linalg.norm(unit @ values - rows[:, -1])
+        return TRANSITIONS[np.argmin(errors, axis=0)] * usual

@@ -1,0 +1,84 @@
+"""Choice between models: forward selection by errors on data that a fit has not seen.
+
+The best larger model is taken as long as it predicts better by more than the scatter of the
+difference, over groups of data that were left out together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+
+#: A larger model must predict better by this many standard errors of the difference, ...
+CLEARLY = 2.0
+#: ... and by this part, below which it is not worth its parameters.
+WORTHWHILE = 0.01
+#: Keeps ratios of exact predictions finite.
+TINY = float(np.finfo(float).tiny)
+
+Model = TypeVar("Model")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A model, and its error on data that were left out, relative to the simplest one's."""
+
+    model: str
+    error: float
+    #: Standard error of that, by its scatter over the groups that were left out.
+    scatter: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice between models by cross-validation."""
+
+    chosen: str
+    tried: tuple[Tried, ...]
+
+
+def select_forward(
+    first: Sequence[Model],
+    larger: Callable[[Model], Sequence[Model]],
+    score: Callable[[Model], FloatArray],
+    name: Callable[[Model], str],
+) -> tuple[Model, Choice]:
+    """The best model, starting from the best of ``first``; ``larger`` says what may follow one.
+
+    ``score`` gives the mean held-out square of each group of data, (groups,).
+    """
+
+    def best_of(models: Sequence[Model]) -> tuple[Model, FloatArray]:
+        found = [(model, score(model)) for model in models]
+        tables.extend(found)
+        return min(found, key=lambda pair: float(pair[1].mean()))
+
+    tables: list[tuple[Model, FloatArray]] = []
+    best, scores = best_of(first)
+    scale = max(float(scores.mean()), TINY)
+    while models := larger(best):
+        model, table = best_of(models)
+        if not clearly_better(scores, table):
+            break
+        best, scores = model, table
+    return best, Choice(name(best), tuple(tried(name(model), t, scale) for model, t in tables))
+
+
+def clearly_better(before: FloatArray, after: FloatArray) -> bool:
+    """Is the gain in the mean square beyond its scatter over the groups, and worth it?"""
+    gain = before - after
+    scatter = float(gain.std(ddof=1) / np.sqrt(len(gain)))
+    return bool(gain.mean() > max(CLEARLY * scatter, 2.0 * WORTHWHILE * before.mean()))
+
+
+def tried(model: str, squares: FloatArray, scale: float) -> Tried:
+    """The root mean square, with the standard error that its mean has over the groups."""
+    mean = float(squares.mean())
+    scatter = float(squares.std(ddof=1) / np.sqrt(len(squares)))
+    root = np.sqrt(mean / scale)
+    return Tried(model, float(root), float(root * scatter / max(2.0 * mean, TINY)))

@@ -1,0 +1,172 @@
+"""Friction as it is: every term by itself, and which terms a robot has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import theodolite as th
+from tests.dynamics.simulated import motion, puma, true_values
+from theodolite.dynamics.drives import (
+    FRICTION,
+    FRICTION_NAMES,
+    Axis,
+    Drive,
+    Drives,
+    drive_slopes,
+    drive_torque,
+)
+from theodolite.dynamics.estimators import Estimator
+from theodolite.dynamics.filtering import Run
+from theodolite.dynamics.friction_choice import choose_friction, friction_drives
+from theodolite.dynamics.loop_dynamics import LoopDynamics
+from theodolite.dynamics.prediction import predict
+from theodolite.dynamics.serial import Dynamics
+from theodolite.dynamics.tree import Tree
+from theodolite.errors import InputError
+
+#: Coefficients that show in a PUMA's torques, by symbol.
+SIZES = {"fl": 0.15, "fva": 0.7, "fq": 0.4, "fs": 1.5, "rs": 0.8, "rc": -0.6, "k": 1.2}
+TERMS = [(*FRICTION, drive) for drive in Drive if drive.value in SIZES]
+
+
+def truth_for(dynamics: Tree, drives: Drives, rng: np.random.Generator) -> np.ndarray:
+    """Bodies that exist, usual friction, and further terms."""
+    usual = true_values(rng)
+    return np.array(
+        [usual.get(s + x, SIZES.get(s, 0.0) * rng.uniform(0.5, 1.5)) for s, x in
+         dynamics.columns(drives)]
+    )  # fmt: skip
+
+
+def run_with(
+    dynamics: Dynamics, drives: Drives, seed: int, noise: float, samples: int = 1500
+) -> tuple[Run, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    times = np.linspace(0, 30, samples)
+    state = motion(rng, times)
+    truth = truth_for(dynamics, drives, rng)
+    torques = np.tensordot(truth, dynamics.regressor(state, drives, values=truth), axes=1).T
+    return Run(state, torques + noise * rng.standard_normal(torques.shape), samples / 30), truth
+
+
+@pytest.mark.parametrize("drives", TERMS, ids=lambda drives: drives[-1].name.lower())
+@pytest.mark.parametrize("gradual", [False, True])
+def test_every_term_is_found_again(drives: Sequence[Drive], gradual: bool) -> None:
+    """Exact torques: every base parameter to nine digits, with friction that jumps or does not."""
+    dynamics = puma().with_shape(np.full(6, 0.05) if gradual else None)
+    run, truth = run_with(dynamics, drives, 4, 0.0)
+    found = th.identify_dynamics(dynamics, run, drives=drives, estimator=Estimator.WEIGHTED)
+    known = found.identifiability
+    expected = truth[known.base] + known.relations @ truth[known.regrouped]
+    np.testing.assert_allclose(found.base_values, expected, rtol=1e-6, atol=1e-7)
+
+
+def test_all_terms_together_hold_their_intervals() -> None:
+    """95 % intervals with every term at once, friction under load among them."""
+    drives = tuple(Drive)
+    dynamics = puma().with_shape(np.full(6, 0.05))
+    hits = []
+    for seed in range(8):
+        run, truth = run_with(dynamics, drives, seed, 0.3)
+        found = th.identify_dynamics(dynamics, run, drives=drives, estimator=Estimator.WEIGHTED)
+        known = found.identifiability
+        expected = truth[known.base] + known.relations @ truth[known.regrouped]
+        hits.append(np.abs(found.base_values - expected) <= found.statistics.half_widths())
+    assert 0.925 < np.concatenate(hits).mean() < 0.975
+
+
+@pytest.mark.parametrize("drive", [drive for drive in Drive if drive is not Drive.LOAD])
+@pytest.mark.parametrize("transition", [0.05, 0.5])
+def test_slopes_of_a_term_are_those_of_its_torque(drive: Drive, transition: float) -> None:
+    q, qd, qdd = np.random.default_rng(1).standard_normal((3, 50))
+    step = 1e-6
+
+    def torque(*change: float) -> np.ndarray:
+        moved = (part + by for part, by in zip((q, qd, qdd), change, strict=True))
+        return drive_torque(drive, Axis(*moved, transition=transition))
+
+    slopes = drive_slopes(drive, Axis(q, qd, qdd, transition=transition))
+    for place, slope in enumerate(slopes):
+        ahead, behind = ([side * step * (place == k) for k in range(3)] for side in (1, -1))
+        by_difference = (torque(*ahead) - torque(*behind)) / (2 * step)
+        np.testing.assert_allclose(slope, by_difference, rtol=1e-5, atol=1e-6)
+
+
+def test_friction_under_load_is_chosen_where_there_is_some() -> None:
+    drives = friction_drives(("viscous", "coulomb", "offset", "load"))
+    dynamics = puma()
+    run, _ = run_with(dynamics, drives, 2, 0.5)
+    other, _ = run_with(dynamics, drives, 2, 0.5)
+    found = th.identify_dynamics(dynamics, run)
+    assert found.friction is not None
+    assert "load" in found.friction.chosen
+    assert found.friction.chosen in {each.model for each in found.friction.tried}
+    plain = th.identify_dynamics(dynamics, run, drives=FRICTION)
+    assert predict(found, other).judged.error < 0.5 * predict(plain, other).judged.error
+
+
+def test_a_gradual_reversal_is_found_with_its_speed() -> None:
+    true = np.array([0.02, 0.05, 0.1, 0.1, 0.2, 0.3])
+    run, _ = run_with(puma().with_shape(true), FRICTION, 3, 0.1, samples=6000)
+    chosen = choose_friction(puma(), [run])
+    assert "gradual reversal" in chosen.choice.chosen
+    np.testing.assert_allclose(chosen.dynamics.transition_speeds, true, rtol=0.5)
+
+
+def placebo(runs: range) -> float:
+    """In how many runs with plain friction further terms are taken."""
+    taken = 0
+    for seed in runs:
+        run, _ = run_with(puma(), FRICTION, seed, 0.5, samples=900)
+        chosen = choose_friction(puma(), [run])
+        taken += chosen.drives != FRICTION or bool(chosen.dynamics.transition_speeds.any())
+    return taken / len(runs)
+
+
+def test_plain_friction_stays_plain() -> None:
+    assert placebo(range(12)) <= 1 / 12
+
+
+@pytest.mark.study
+def test_plain_friction_stays_plain_in_a_hundred_runs() -> None:
+    assert placebo(range(100, 200)) <= 0.05
+
+
+def test_single_joints_have_friction_of_their_own() -> None:
+    drives = dict.fromkeys(puma().motor_names, FRICTION) | {"3": (Drive.VISCOUS,), "5": ()}
+    names = puma().names(drives)
+    assert {"fv3", "fc2", "Ia2"} <= set(names)
+    assert not {"fc3", "Ia3", "fv5"} & set(names)
+    run, _ = run_with(puma(), FRICTION, 1, 0.5)
+    found = th.identify_dynamics(puma(), run, drives=drives)
+    assert "fc3" not in found.named()
+    with pytest.raises(InputError, match="has no joint '9'"):
+        puma().check_drives({"9": FRICTION})
+
+
+def test_passive_joints_have_friction_too() -> None:
+    """What a hinge of a loop takes is seen by the motors, as power."""
+    mechanism = th.robots.load("palletizer")
+    dynamics = LoopDynamics(mechanism)
+    drives = dict.fromkeys(dynamics.motor_names, FRICTION) | {"elbow": (Drive.VISCOUS,)}
+    rng = np.random.default_rng(0)
+    low, high = dynamics.position_range()
+    state = motion(rng, np.linspace(0, 20, 200))
+    middle, half = (low + high) / 2, 0.2 * (high - low)
+    state = replace(state, q=middle + half * state.q[:, :4], qd=half * state.qd[:, :4],
+                    qdd=half * state.qdd[:, :4])  # fmt: skip
+    table = dynamics.regressor(state, drives)
+    place = dynamics.names(drives).index("fvelbow")
+    joints, _ = dynamics.joint_state(state)
+    elbow = dynamics.axes.index("elbow")
+    power = (table[place] * state.qd.T).sum(axis=0)
+    np.testing.assert_allclose(power, joints.qd[:, elbow] ** 2, atol=1e-9)
+
+
+def test_names_of_terms_are_all_known() -> None:
+    named = {drive for terms in FRICTION_NAMES.values() for drive in terms}
+    assert named == set(Drive) - {Drive.ROTOR}
