@@ -11,15 +11,19 @@ import pytest
 
 import theodolite as th
 from tests.dynamics.simulated import GAINS, puma, recorded, true_values
-from tests.io.test_urdf_inertia import SMALL
+from tests.io.test_urdf_inertia import SMALL, torques
 from theodolite.cli.dynamics import excite, options
 from theodolite.dynamics.drives import FRICTION, STRIBECK_SPEED
 from theodolite.dynamics.excitation.limits import DEFAULT_ACCELERATION, DEFAULT_VELOCITY, Limits
 from theodolite.dynamics.inertia import RigidBody
 from theodolite.dynamics.judge import Accuracy
 from theodolite.dynamics.recording import Recording
+from theodolite.dynamics.torque import random_state
 
-VERBS = ("identifiable", "excite", "identify", "validate", "payload", "gains")
+VERBS = (
+    *("identifiable", "excite", "identify", "validate", "predict", "simulate"),
+    *("payload", "gains", "base-values"),
+)
 #: Friction that is not chosen, where a test is about something else.
 PLAIN = ("--friction", "viscous,coulomb,offset")
 BODY = RigidBody(4.0, np.array([0.02, -0.05, 0.1]), np.diag([0.02, 0.03, 0.025]))
@@ -387,6 +391,106 @@ def test_defaults_are_those_of_python() -> None:
     ):
         words = given[name].annotation.__metadata__[0].help
         assert given[name].default is None
-        assert f"Default: {default[0]:g} rad/s" in words
+        assert f" {default[0]:g} rad/s" in words
         assert default[0] == hinges
         assert slide in words
+
+
+def test_damaged_rows_are_named_or_skipped(theodolite) -> None:
+    fit_and_check()
+    lines = Path("fit.csv").read_text().splitlines()
+    lines[100] = ",".join(lines[100].split(",")[:7])
+    lines[200] = "1e154," + lines[200].split(",", 1)[1]
+    lines[300] = "12.3," + lines[300].split(",", 1)[1]
+    lines[400] = lines[400].replace(",", ",#REF!", 1)
+    Path("bad.csv").write_text("\n".join(lines) + "\n")
+    arguments = ("dynamics", "identify", "puma560", "bad.csv", *PLAIN)
+    code, _, errors = theodolite(*arguments)
+    assert code == 2
+    assert "line 101 has 7 cells, the header 13" in errors
+    code, out, errors = theodolite(*arguments, "--skip-bad")
+    assert code == 0, errors
+    assert "4 of 2000 rows of bad.csv are damaged and left out; the first is line 101" in " ".join(
+        out.split()
+    )
+
+
+def test_times_have_units(theodolite) -> None:
+    for name, factor in (("t_ns", 1e9), ("t_us", 1e6), ("t_ms", 1e3)):
+        change = lambda c, n=name, f=factor: c.update({n: f * c.pop("t_s")})  # noqa: E731
+        written(recorded(1, noise=0.5)[1], f"{name}.csv", change)
+        found = th.read_recording(f"{name}.csv", puma().robot)
+        assert found.rate == pytest.approx(100.0, rel=1e-6)
+
+
+def test_torques_are_predicted_and_simulated_along_a_motion(theodolite) -> None:
+    fit_and_check()
+    theodolite("dynamics", "identify", "puma560", "fit.csv", *PLAIN, "--out", "p.json")
+    code, out, errors = theodolite(
+        "dynamics", "predict", "puma560", "p.json", "check.csv", "--out", "t.csv", "--json"
+    )
+    assert code == 0, errors
+    found = json.loads(out)
+    header = Path("t.csv").read_text().split("\n", 1)[0].split(",")
+    assert {"tau1_Nm", "tau_gravity2_Nm", "tau_friction6_Nm", "tau_interval3_Nm"} <= set(header)
+    assert found["rms_Nm"][1] > found["causes_rms_Nm"]["friction"][1] > 0
+    code, out, errors = theodolite(
+        "dynamics", "simulate", "puma560", "p.json", "check.csv", "--out", "s.csv",
+        "--noise-Nm", "0.2", "--seed", 3,
+    )  # fmt: skip
+    assert code == 0, errors
+    code, out, _ = theodolite("dynamics", "validate", "puma560", "p.json", "s.csv", "--json")
+    assert code == 0
+    assert json.loads(out)["error"] < 0.02
+    code, _, errors = theodolite(
+        "dynamics", "predict", "ur10e", "p.json", "check.csv", "--out", "u.csv"
+    )
+    assert code == 2
+    assert "belongs to 'puma560'" in errors
+
+
+def test_base_values_of_a_urdf(theodolite) -> None:
+    """Base parameters alone give the torques of the whole bodies, which are Pinocchio's."""
+    Path("two.urdf").write_text(SMALL)
+    code, out, errors = theodolite("dynamics", "base-values", "two.urdf", "--json")
+    assert code == 0, errors
+    found = {each["name"]: each["value"] for each in json.loads(out)["parameters"]}
+    dynamics = th.build_dynamics(th.read_urdf("two.urdf"))
+    state = random_state(dynamics, 20, np.random.default_rng(0))
+    vector = np.array([found.get(name, 0.0) for name in dynamics.names(())])
+    ours = np.tensordot(vector, dynamics.regressor(state, ()), axes=1).T
+    np.testing.assert_allclose(ours, torques(Path("two.urdf"), state), atol=1e-9)
+    code, _, errors = theodolite("dynamics", "base-values", "puma560")
+    assert code == 2
+    assert "nothing is known of the bodies" in errors
+
+
+def test_excite_keeps_to_the_limits_of_a_urdf(theodolite) -> None:
+    """1 rad/s and 9 N m, by the masses that the file has."""
+    Path("two.urdf").write_text(SMALL.replace('effort="9"', 'effort="30"'))
+    code, out, errors = theodolite(
+        "dynamics", "excite", "two.urdf", "--out", "m.csv", "--duration", 4, "--starts", 1,
+        "--json",
+    )  # fmt: skip
+    assert code in (0, 1), errors
+    assert json.loads(out)["use"]["torque"] <= 1.0
+    planned = np.loadtxt("m.csv", delimiter=",", skiprows=1)
+    assert 0.5 < np.abs(planned[:, 3:5]).max() <= 1.0
+    # The limits stay with the robot file.
+    theodolite("new", "two.urdf", "two.toml")
+    robot = th.read_robot("two.toml")
+    np.testing.assert_allclose(robot.speeds, [1.0, 1.0])
+    np.testing.assert_allclose(robot.efforts, [30.0, 30.0])
+
+
+def test_a_gripper_suggests_the_arm(theodolite) -> None:
+    fingers = "".join(
+        f'<link name="{name}"/><joint name="{name}" type="prismatic"><parent link="plate"/>'
+        f'<child link="{name}"/><axis xyz="0 1 0"/><limit lower="0" upper="0.04"/></joint>'
+        for name in ("left", "right")
+    )
+    Path("hand.urdf").write_text(SMALL.replace("</robot>", fingers + "</robot>"))
+    code, _, errors = theodolite("dynamics", "identifiable", "hand.urdf")
+    assert code == 2
+    assert "'plate' is the last one before the chains part" in " ".join(errors.split())
+    assert theodolite("dynamics", "identifiable", "hand.urdf", "--tip", "plate")[0] == 0

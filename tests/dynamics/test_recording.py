@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from tests.dynamics.simulated import recorded
 from theodolite.dynamics.decimation import Decimation
+from theodolite.dynamics.drives import FRICTION
 from theodolite.dynamics.filtering import filter_recording, propose_cutoff
+from theodolite.dynamics.identify import identify_dynamics
+from theodolite.dynamics.prediction import predict
 from theodolite.dynamics.preparation import prepare_runs
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.recording_checks import check_recording, highest_frequency
@@ -227,3 +233,33 @@ def test_kinds_of_joints_belong_to_the_positions() -> None:
     times, q = np.arange(30.0), np.zeros((30, 2))
     with pytest.raises(InputError, match="positions of 2 joints, for 3 that turn or slide"):
         Recording(times, q, q, slides=np.array([False, True, False]))
+
+
+def repeated(recording: Recording, share: float, seed: int = 0) -> Recording:
+    """As a logger writes it that is faster than its driver: rows hold the row before."""
+    rng = np.random.default_rng(seed)
+    rows = np.arange(len(recording.times))
+    stale = rng.uniform(size=len(rows)) < share
+    source = np.maximum.accumulate(np.where(stale, 0, rows))
+    return replace(recording, q=recording.q[source], torques=recording.torques[source])
+
+
+def test_repeated_rows_are_left_out_and_named() -> None:
+    """15 % of the rows hold the values of the row before: no 'movement of 88 Hz'."""
+    dynamics, recording, _ = recorded(3, noise=0.5)
+    run, *_ = prepare_runs(repeated(recording, 0.15))
+    assert not run.warnings
+    (note,) = run.notes
+    assert "repeat the row before: the driver is slower than its logger" in note
+    clean = predict(identify_dynamics(dynamics, recording, drives=FRICTION), recording)
+    stale = predict(identify_dynamics(dynamics, run, drives=FRICTION), recording)
+    assert stale.error < 1.2 * clean.error
+
+
+def test_a_robot_that_rests_does_not_repeat_itself() -> None:
+    _, recording, _ = recorded(3, noise=0.0)
+    q, torques = recording.q.copy(), recording.torques.copy()
+    q[200:260], torques[200:260] = q[200], torques[200]
+    rests = replace(recording, q=q, torques=torques)
+    assert rests.drop_repeats() is rests
+    assert recording.drop_repeats() is recording

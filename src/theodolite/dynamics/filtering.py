@@ -158,8 +158,8 @@ def filter_recording(
     elif not isinstance(cutoff, Cutoff):
         cutoff = Cutoff(cutoff, "as requested")
     even = recording.resampled
-    _check_length(even, cutoff.frequency)
-    state = _differentiate(even, cutoff.frequency)
+    check_cutoff(even, cutoff.frequency)
+    state = differentiate(even, cutoff.frequency)
     torques, rate = even.torques, even.rate
     coarser = int(rate / (FINEST * cutoff.frequency))
     if coarser > 1:
@@ -187,7 +187,7 @@ def filter_recording(
     )
 
 
-def _check_length(even: Recording, cutoff: float) -> None:
+def check_cutoff(even: Recording, cutoff: float) -> None:
     """Refuse a cut-off that does not suit the recording."""
     if not 0 < cutoff < 0.5 * even.rate:
         raise InputError(
@@ -203,7 +203,7 @@ def _check_length(even: Recording, cutoff: float) -> None:
         )  # fmt: skip
 
 
-def _differentiate(even: Recording, cutoff: float) -> State:
+def differentiate(even: Recording, cutoff: float) -> State:
     """Positions, velocities and accelerations after the low-pass, at every even sample."""
     step = 1.0 / even.rate
     q = low_pass(even.q, cutoff, even.rate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,6 +32,11 @@ class DynamicParameters:
     source: str = "parameters"
     #: Speeds over which the friction of each motor reverses, rad/s or m/s; none: at once.
     transition_speeds: tuple[float, ...] = ()
+    #: The base parameters, and their covariance, if it is known.
+    base: tuple[str, ...] = ()
+    covariance: FloatArray | None = field(default=None, compare=False, repr=False)
+    #: What the fit left of the torques of each motor, N m or N; none where it is not known.
+    deviations: tuple[float, ...] = ()
 
     def check_frames(self, dynamics: Tree) -> None:
         """Refuse parameters of another robot, or of the same robot in other frames."""

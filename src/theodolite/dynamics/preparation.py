@@ -66,6 +66,7 @@ class _Pieces:
             return _Pieces(item, [])
         if item.slides is None:
             item = replace(item, slides=slides)
+        item = item.drop_repeats()
         item = item.trim_rest() if trim else item
         return _Pieces(item, item.split_at_gaps() if len(item.gaps) else [item])
 
@@ -74,7 +75,7 @@ class _Pieces:
         if isinstance(self.item, Run):
             yield self.item
             return
-        notes = tuple(note_gaps(self.item))
+        notes = (*self.item.notes, *note_gaps(self.item))
         refused = InputError(
             "no part between its interruptions is long enough", where=self.item.name
         )

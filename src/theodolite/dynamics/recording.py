@@ -22,6 +22,9 @@ SMOOTHED = 0.5
 #: 25 times in each period, one of 11.2.
 NOISE_STEPS = 11.0
 FEWEST_ROWS = 20
+#: Rows are repeated by a driver if these are at least this part of all, and most of the repetitions
+#: at most so many rows long.
+REPEATED, LONGEST_REPEAT = 0.005, 4
 #: A step in time is an interruption if it is this many times the usual one and this long, s.
 GAP, LONGEST_STEP = 5.0, 0.05
 
@@ -39,6 +42,8 @@ class Recording:
     name: str = "recording"
     #: Which joints slide, (motors,); None where none does.
     slides: BoolArray | None = None
+    #: What is worth knowing about how it was read, in words.
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.times) < FEWEST_ROWS:
@@ -89,6 +94,31 @@ class Recording:
         # Most steps of a coarse encoder are zero.
         usual = np.median(steps[steps > 0]) if steps.any() else np.inf
         return bool(np.ptp(self.q[:, joint]) > NOISE_STEPS * usual)
+
+    def drop_repeats(self) -> Recording:
+        """Without rows that repeat the one before: the driver was slower than its logger.
+
+        Only short repetitions count, in all channels at once: a robot at rest repeats itself too,
+        for longer.
+        """
+        channels = [self.q, self.torques, self.qd, self.qdd]
+        table = np.concatenate([part for part in channels if part is not None], axis=1)
+        same = np.concatenate([[False], (np.diff(table, axis=0) == 0).all(axis=1)])
+        if not self.torques.any() or not self._repeats_are_short(same):
+            return self
+        note = (
+            f"{int(same.sum())} of {len(same)} rows repeat the row before: the driver is slower "
+            "than its logger. They are left out"
+        )
+        return replace(self._rows(np.flatnonzero(~same)), notes=(*self.notes, note))
+
+    def _repeats_are_short(self, same: BoolArray) -> bool:
+        share = float(same.mean())
+        if share < REPEATED:
+            return False
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], same, [0]])))
+        lengths = edges[1::2] - edges[::2]
+        return bool(np.quantile(lengths, 0.9) <= LONGEST_REPEAT)
 
     def between(self, start: float, stop: float) -> Recording:
         """The rows between two times, in seconds from the first row."""

@@ -123,4 +123,7 @@ class IdentifiedDynamics:
             tuple(map(float, self.dynamics.transition_speeds))
             if self.dynamics.transition_speeds.any()
             else (),
+            tuple(self.identifiability.identifiable),
+            self.statistics.covariance,
+            tuple(self.noise.sigmas.tolist()),
         )

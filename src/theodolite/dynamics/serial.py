@@ -79,6 +79,12 @@ class Dynamics(Tree):
         reach = wanted * float((half / (np.abs(self.coupling) @ wanted)).min())
         return middle - reach, middle + reach
 
+    def speed_limits(self) -> FloatArray | None:
+        return self.robot.speeds if self.coupling is None else None
+
+    def effort_limits(self) -> FloatArray | None:
+        return self.robot.efforts if self.coupling is None else None
+
     def random_positions(self, count: int, rng: np.random.Generator) -> FloatArray:
         positions = super().random_positions(count, rng)
         if self.coupling is None:

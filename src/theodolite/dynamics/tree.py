@@ -245,6 +245,14 @@ class Tree:
         """Lowest and highest position of each motor; half a turn where nothing else is known."""
         return np.full(self.motors, -np.pi), np.full(self.motors, np.pi)
 
+    def speed_limits(self) -> FloatArray | None:
+        """Highest speeds of the motors, rad/s or m/s, where they are known, (motors,)."""
+        return None
+
+    def effort_limits(self) -> FloatArray | None:
+        """Highest torques of the motors, N m or N, where they are known, (motors,)."""
+        return None
+
     def position_range(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest positions between which the motors may move independently."""
         return self.motor_limits()

@@ -8,6 +8,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from theodolite.arrays import FloatArray
 from theodolite.dynamics.constants import describe_relations
 from theodolite.dynamics.drives import Drive, Drives
 from theodolite.dynamics.judge import Judgement
@@ -70,6 +73,9 @@ def dynamics_content(
             "prior_weight": choice_content(result.weights),
         },
         "gravity": list(parameters.gravity or ()),
+        "base": list(parameters.base),
+        "covariance": result.statistics.covariance.tolist(),
+        "deviations_Nm": list(parameters.deviations),
         "rank": identifiability.rank,
         "condition_number": identifiability.condition_number,
         "rows": result.rows,
@@ -149,6 +155,19 @@ def _read_drives(content: Any) -> Drives:
     return _terms(content)
 
 
+def _read_spread(
+    content: dict[str, Any],
+) -> tuple[tuple[str, ...], FloatArray | None, tuple[float, ...]]:
+    """Base parameters, their covariance and what the fit left; older files have none of these."""
+    base = tuple(map(str, content.get("base", ())))
+    if "covariance" not in content:
+        return base, None, ()
+    covariance = np.array(content["covariance"], dtype=np.float64).reshape(len(base), len(base))
+    if not np.isfinite(covariance).all():
+        raise ValueError("covariance")
+    return base, covariance, tuple(float(each) for each in content["deviations_Nm"])
+
+
 def _terms(symbols: Any) -> tuple[Drive, ...]:
     return tuple(Drive(symbol) for symbol in symbols)
 
@@ -200,6 +219,7 @@ def read_dynamics(path: Path | str) -> DynamicParameters:
             bool(content.get("standard", content.get("consistent", False))),
             str(path),
             tuple(float(speed) for speed in content.get("transition_speeds", ())),
+            *_read_spread(content),
         )
     except (JSONDecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(

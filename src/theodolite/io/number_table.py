@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from theodolite.arrays import FloatArray, IntArray
+from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.io.cells import BLANK
 from theodolite.io.mapping import Mapping
@@ -27,6 +27,13 @@ class Table:
     values: FloatArray
     #: Line of the file for each row.
     lines: IntArray
+    #: Lines that were left out because they are damaged.
+    skipped: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+    def without(self, bad: BoolArray) -> Table:
+        """The same without some rows."""
+        skipped = np.concatenate([self.skipped, self.lines[bad]])
+        return replace(self, values=self.values[~bad], lines=self.lines[~bad], skipped=skipped)
 
     def blank(self, row: int, name: str) -> InputError:
         """A cell has to hold a number and does not."""
@@ -45,12 +52,21 @@ def read_table(
     *,
     blanks: bool = False,
     largest: float = float("inf"),
+    skip_bad: bool = False,
 ) -> Table:
     """The numbers in a file; without ``blanks``, every cell has to hold one.
 
     ``columns`` names those of a file without a header. With a mapping only its columns are read.
+    With ``skip_bad``, rows that are cut short or hold anything but numbers are left out.
     """
-    sheet = read_sheet(path, named=columns, skip=mapping.skip if mapping else 0)
+    sheet = read_sheet(path, named=columns, skip=mapping.skip if mapping else 0, skip_bad=skip_bad)
+    if skip_bad and mapping is None:
+        table = _own(sheet, ignore, largest)
+        good = np.isfinite(table.values) & (np.abs(table.values) < LARGEST_NUMBER)
+        table = replace(table, skipped=sheet.skipped).without(np.asarray(~good.all(axis=1)))
+        if not len(table.lines):
+            raise InputError("has no row of numbers that is not damaged", where=str(path))
+        return table
     if mapping is not None:
         table = mapped(sheet, mapping, largest=largest)
     else:

@@ -2,7 +2,7 @@
 
 | columns | what |
 |---|---|
-| ``t_s`` (or ``t_ms``, ``t_us``) | time |
+| ``t_s`` (or ``t_ms``, ``t_us``, ``t_ns``) | time |
 | ``q1_rad`` ... or ``q1_deg``, ``q1_m``, ``q1_mm`` | joint positions |
 | ``qd1_rad_s`` ..., ``qdd1_rad_s2`` ... | velocities and accelerations, if recorded |
 | ``tau1_Nm`` ... | torques (``N`` where the joint slides), or |
@@ -24,13 +24,16 @@ from theodolite.arrays import FloatArray
 from theodolite.dynamics.recording import Recording
 from theodolite.errors import InputError
 from theodolite.io.archives import npz_arrays
-from theodolite.io.tables import read_table
+from theodolite.io.number_table import Table, read_table
 from theodolite.io.units import LARGEST_NUMBER, joint_units
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 
 _COLUMN = re.compile(r"(qdd|qd|q|tau|i)(\d+)_(\w+)$")
-_TIMES = {"t_s": 1.0, "t_ms": 1e-3, "t_us": 1e-6}
+_TIMES = {"t_s": 1.0, "t_ms": 1e-3, "t_us": 1e-6, "t_ns": 1e-9}
+#: A time is damaged if it is this many usual steps away from the median of so many rows before
+#: and after it.
+FAR_STEPS, AROUND = 20.0, 5
 ALLOWED = "t_s, q1_rad ..., qd1_rad_s ..., qdd1_rad_s2 ..., tau1_Nm ... or i1_A ..."
 #: Arrays of an archive, with how many dimensions they have.
 _ARRAYS = {
@@ -51,19 +54,24 @@ def read_recording(
     ignore: Sequence[str] = (),
     drive_gains: FloatArray | None = None,
     currents: bool = False,
+    motion: bool = False,
+    skip_bad: bool = False,
 ) -> Recording:
     """Read times, joints and torques from a file.
 
     With ``drive_gains``, N m/A, torques are the currents times the gains. With ``currents``, the
-    currents themselves take the place of torques, which identifying gains needs.
+    currents themselves take the place of torques, which identifying gains needs. With ``motion``,
+    the file need not hold any torques, and they are zero. With ``skip_bad``, damaged rows are left
+    out and counted in a note.
     """
     path = Path(path)
     if drive_gains is not None:
         _check_gains(drive_gains, robot)
+    notes: tuple[str, ...] = ()
     if path.suffix.lower() == ".npz":
         tables = _archive(path, robot)
     else:
-        tables = _columns(path, robot, columns, ignore)
+        tables, notes = _columns(path, robot, columns, ignore, skip_bad=skip_bad)
     if "times" not in tables:
         raise InputError("column t_s is missing", where=str(path))
     if "positions" not in tables:
@@ -77,19 +85,29 @@ def read_recording(
     return Recording(
         tables["times"],
         tables["positions"],
-        _torques(tables, drive_gains, path, currents=currents),
+        np.zeros_like(tables["positions"])
+        if motion
+        else _torques(tables, drive_gains, path, currents=currents),
         tables.get("velocities"),
         tables.get("accelerations"),
         str(path),
         np.array([kind is Joint.PRISMATIC for kind in robot.joint_types]),
+        notes,
     )
 
 
 def _columns(
-    path: Path, robot: Machine, columns: Sequence[str] | None, ignore: Sequence[str]
-) -> dict[str, FloatArray]:
-    """The tables of a CSV file, by what they are."""
-    table = read_table(path, columns, ignore)
+    path: Path,
+    robot: Machine,
+    columns: Sequence[str] | None,
+    ignore: Sequence[str],
+    *,
+    skip_bad: bool,
+) -> tuple[dict[str, FloatArray], tuple[str, ...]]:
+    """The tables of a CSV file, by what they are, and what is to be said about it."""
+    table = read_table(path, columns, ignore, skip_bad=skip_bad)
+    if skip_bad:
+        table = _in_order(table)
     kinds = {
         "q": ("positions", "rad"),
         "qd": ("velocities", "rad_s"),
@@ -113,7 +131,30 @@ def _columns(
     for kind, (what, unit) in kinds.items():
         if by_joint[kind]:
             tables[what] = _joined(by_joint[kind], kind, robot, path, unit)
-    return tables
+    notes: tuple[str, ...] = ()
+    if len(table.skipped):
+        notes = (
+            f"{len(table.skipped)} of {len(table.skipped) + len(table.lines)} rows of {path} are "
+            f"damaged and left out; the first is line {table.skipped.min()}",
+        )
+    return tables, notes
+
+
+def _in_order(table: Table) -> Table:
+    """Without rows whose time is far from that of the rows around it, or does not increase."""
+    name = next((name for name in table.columns if name in _TIMES), None)
+    if name is None or len(table.lines) < 2 * AROUND:
+        return table
+    times = table.values[:, table.columns.index(name)]
+    around = np.lib.stride_tricks.sliding_window_view(
+        np.pad(times, AROUND, mode="edge"), 2 * AROUND + 1
+    )
+    usual = np.median(around, axis=1)
+    step = np.median(np.abs(np.diff(usual)))
+    good = np.abs(times - usual) <= FAR_STEPS * step
+    highest = np.maximum.accumulate(np.where(good, times, -np.inf))
+    good[1:] &= times[1:] > highest[:-1]
+    return table.without(~good)
 
 
 def _meaning(name: str, robot: Machine, path: Path) -> tuple[str, int, float]:

@@ -44,7 +44,7 @@ from theodolite.model.transmission import Transmission
 _TARGET_NAME = re.compile(r"(?!q\d)[A-Za-z][A-Za-z0-9]*")
 _VECTORS = ["Offset", "Qmin", "Qmax"]
 _TOP = ["format", "name", "source", "units", "convention", "frames", *_VECTORS, "Com", "Coa"]
-_TOP += ["priorities", "tolerances", "targets", "terms", "gravity"]
+_TOP += ["priorities", "tolerances", "targets", "terms", "gravity", "Vmax", "Tmax"]
 #: More are a mistake, and would take all memory.
 _MOST_TERMS = 2000
 #: A shorter direction of gravity is none.
@@ -100,7 +100,12 @@ class _Reader(TomlReader):
             targets=self._targets(),
             source=self.words("source", ""),
             gravity=self._gravity(),
+            speeds=self._by_joint("Vmax"),
+            efforts=self._by_joint("Tmax", torques=True),
         )
+        for name, limits in (("Vmax", robot.speeds), ("Tmax", robot.efforts)):
+            if limits is not None and not (limits > 0).all():
+                raise self.error(f"{name} is not above 0 for joint {int(np.argmin(limits)) + 1}")
         if (robot.lower >= robot.upper).any():
             joint = int(np.argmax(robot.lower >= robot.upper)) + 1
             raise self.error(f"Qmin is not below Qmax for joint {joint}")
@@ -193,8 +198,11 @@ class _Reader(TomlReader):
             )
         return transmission
 
-    def _by_joint(self, key: str) -> FloatArray | None:
-        """A vector with one entry per joint, or one per frame as in the paper."""
+    def _by_joint(self, key: str, *, torques: bool = False) -> FloatArray | None:
+        """A vector with one entry per joint, or one per frame as in the paper.
+
+        Angles and lengths, or rates of these, in the file's units; or ``torques``, N m and N.
+        """
         if key not in self.content:
             return None
         values = self.content[key]
@@ -205,7 +213,9 @@ class _Reader(TomlReader):
             values = [v for v, k in zip(values, self.kinds, strict=True) if k is not Joint.FIXED]
         return np.array(
             [
-                self.quantity(value, f"{key}, entry {number}", turns=kind is Joint.REVOLUTE)
+                self.number(value, f"{key}, entry {number}")
+                if torques
+                else self.quantity(value, f"{key}, entry {number}", turns=kind is Joint.REVOLUTE)
                 for number, (value, kind) in enumerate(zip(values, self.joints, strict=True), 1)
             ]
         )
@@ -363,6 +373,9 @@ def format_robot(robot: Machine) -> str:
     lines.append(f"Offset = {toml_vector(robot.transmission.offset)}")
     lines.append(f"Qmin = {toml_vector(robot.lower)}")
     lines.append(f"Qmax = {toml_vector(robot.upper)}")
+    for name, limits in (("Vmax", robot.speeds), ("Tmax", robot.efforts)):
+        if limits is not None:
+            lines.append(f"{name} = {toml_vector(limits)}")
     lines.append(f"Com = {toml_rows(robot.transmission.com)}")
     lines.append(f"Coa = {toml_rows(robot.transmission.coa)}")
     if robot.targets:

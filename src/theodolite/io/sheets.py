@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +38,13 @@ class Sheet:
     #: Line of the file, or row of the table, for each row.
     lines: IntArray
     layout: Layout
+    #: Lines that were left out because they have too few or too many cells; None: there are none,
+    #: and a cell that is not a number is an error.
+    damaged: IntArray | None = None
+
+    @property
+    def skipped(self) -> IntArray:
+        return np.empty(0, dtype=np.intp) if self.damaged is None else self.damaged
 
     def numbers(self, column: int, name: str, *, largest: float = LARGEST_NUMBER) -> FloatArray:
         """A column as numbers, NaN for blank cells; ``name`` is what errors call it."""
@@ -45,6 +52,8 @@ class Sheet:
         if isinstance(cells, list):
             found: list[float | None] = [*(self.layout.all_numbers(cells) or ())]
             found = found or [*map(self.layout.number, cells)]
+            if self.damaged is not None:
+                found = [float("nan") if each is None else each for each in found]
             if None in found:
                 row = found.index(None)
                 raise self.error(row, name, f"{shown(cells[row])} is not a number")
@@ -53,7 +62,7 @@ class Sheet:
             values = cells
         with np.errstate(invalid="ignore"):
             large = np.flatnonzero(~(np.abs(values) < largest) & ~np.isnan(values))
-        if len(large):
+        if len(large) and self.damaged is None:
             raise self.error(
                 int(large[0]), name, f"{values[large[0]]:g}", f"numbers below {LARGEST_NUMBER:g}"
             )
@@ -69,10 +78,19 @@ class Sheet:
         )
 
 
-def read_sheet(path: Path, *, named: Sequence[str] | None = None, skip: int = 0) -> Sheet:
-    """The table in a file; ``named`` gives the columns names, ``skip`` leaves out first lines."""
-    reader = _READERS.get(path.suffix.lower(), _text)
-    return reader(path, named, skip)
+def read_sheet(
+    path: Path, *, named: Sequence[str] | None = None, skip: int = 0, skip_bad: bool = False
+) -> Sheet:
+    """The table in a file; ``named`` gives the columns names, ``skip`` leaves out first lines.
+
+    With ``skip_bad``, so are lines of text with too few or too many cells, and cells that are not
+    numbers are blank.
+    """
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        return _text(path, named, skip, skip_bad=skip_bad)
+    sheet = reader(path, named, skip)
+    return replace(sheet, damaged=np.empty(0, dtype=np.intp)) if skip_bad else sheet
 
 
 def from_rows(
@@ -81,6 +99,8 @@ def from_rows(
     layout: Layout,
     named: Sequence[str] | None,
     comments: Sequence[tuple[int, str]] = (),
+    *,
+    skip_bad: bool = False,
 ) -> Sheet:
     """A table from rows of cells, with their line numbers: find the header and the units."""
     rows = [(line, cells) for line, cells in rows if any(cells)]
@@ -93,16 +113,19 @@ def from_rows(
     width = len(body[0][1]) if names is None else len(names)
     if width > MOST_COLUMNS:
         raise InputError(f"has {width} columns", where=str(path), allowed=f"up to {MOST_COLUMNS}")
-    for line, cells in body:
-        if len(cells) != width:
-            raise InputError(
-                f"line {line} has {len(cells)} cells, the header {width}",
-                where=str(path),
-                remedy="The file may be cut short; complete or remove the line",
-            )
+    wrong = [(line, cells) for line, cells in body if len(cells) != width]
+    if wrong and not skip_bad:
+        line, cells = wrong[0]
+        raise InputError(
+            f"line {line} has {len(cells)} cells, the header {width}",
+            where=str(path),
+            remedy="The file may be cut short; complete or remove the line",
+        )
+    body = [(line, cells) for line, cells in body if len(cells) == width]
     columns = tuple([cells[number] for _, cells in body] for number in range(width))
     lines = np.array([line for line, _ in body], dtype=np.intp)
-    return Sheet(path, names, units or ("",) * width, columns, lines, layout)
+    damaged = np.array([line for line, _ in wrong], dtype=np.intp) if skip_bad else None
+    return Sheet(path, names, units or ("",) * width, columns, lines, layout, damaged)
 
 
 def _head(
@@ -160,7 +183,7 @@ def _are_units(cells: Sequence[str]) -> bool:
     return bool(given) and all(spelled(cell) for cell in given)
 
 
-def _text(path: Path, named: Sequence[str] | None, skip: int) -> Sheet:
+def _text(path: Path, named: Sequence[str] | None, skip: int, *, skip_bad: bool = False) -> Sheet:
     """A table of text, whatever stands between its cells."""
     lines = read_text(path, foreign=True).splitlines()
     numbered = [(n, line) for n, line in enumerate(lines, 1) if n > skip and line.strip()]
@@ -174,11 +197,11 @@ def _text(path: Path, named: Sequence[str] | None, skip: int) -> Sheet:
     layout = layout_of([line for _, line in content])
     fast = _all_numbers(path, content, layout, named, comments)
     if fast is not None:
-        return fast
+        return replace(fast, damaged=np.empty(0, dtype=np.intp)) if skip_bad else fast
     rows = [(n, layout.split(line)) for n, line in content]
     # The cells of a long file take as much room as all that they were made of.
     del lines, numbered, content
-    return from_rows(path, _without_tail(rows), layout, named, comments)
+    return from_rows(path, _without_tail(rows), layout, named, comments, skip_bad=skip_bad)
 
 
 def _all_numbers(

@@ -38,6 +38,9 @@ class UrdfJoint:
     axis: FloatArray
     lower: float
     upper: float
+    #: Highest speed and effort; none where the file does not say.
+    speed: float | None
+    effort: float | None
     #: Why it cannot be part of a chain, if it cannot.
     trouble: str
 
@@ -94,6 +97,8 @@ def read_urdf(
         list(_rows(chain)),
         lower=[joint.lower for joint in moving],
         upper=[joint.upper for joint in moving],
+        speeds=_all_known([joint.speed for joint in moving]),
+        efforts=_all_known([joint.effort for joint in moving]),
         source=printable(f"URDF {path.name}, from {chain[0].parent} to {chain[-1].child}"),
     )
 
@@ -178,8 +183,23 @@ def _joint(element: Any, where: str) -> UrdfJoint:
         direction / (size or 1.0),
         float(lower),
         float(upper),
+        _highest(limit, "velocity", name, where),
+        _highest(limit, "effort", name, where),
         trouble,
     )
+
+
+def _highest(limit: Any, what: str, joint: str, where: str) -> float | None:
+    """A limit that is above zero; many files have a zero where nothing is known."""
+    if limit is None or limit.get(what) is None:
+        return None
+    (value,) = numbers(limit.get(what), joint, where, 1)
+    return float(value) if value > 0 else None
+
+
+def _all_known(limits: list[float | None]) -> list[float] | None:
+    known = [limit for limit in limits if limit is not None]
+    return known if len(known) == len(limits) else None
 
 
 def numbers(
@@ -196,6 +216,17 @@ def numbers(
             allowed=f"numbers below {largest:g}",
         )
     return values
+
+
+def _common_end(paths: list[list[UrdfJoint]]) -> str | None:
+    """The last link that all chains share, beyond at least one joint that moves."""
+    shared: list[UrdfJoint] = []
+    for step in zip(*paths, strict=False):
+        if any(joint is not step[0] for joint in step):
+            break
+        shared.append(step[0])
+    moves = any(joint.kind is not Joint.FIXED for joint in shared)
+    return shared[-1].child if moves else None
 
 
 def _chain(
@@ -239,11 +270,12 @@ def _chain(
             for leaf in tips
         }
         if len(tips) != 1 and not (any_tip and len(ways) == 1):
+            arm = _common_end([paths[leaf] for leaf in tips])
+            remedy = "Say which link is the tip"
+            if arm is not None:
+                remedy += f"; '{arm}' is the last one before the chains part, as before fingers"
             raise InputError(
-                "the file has several chains",
-                where=where,
-                allowed=tips,
-                remedy="Say which link is the tip",
+                "the file has several chains", where=where, allowed=tips, remedy=remedy
             )
         tip = tips[0]
     if tip not in by_child:

@@ -60,6 +60,9 @@ class Robot(Conveniences):
     terms: tuple[ErrorTerm, ...] = ()
     #: Where gravity pulls in the frame before the first joint; None: see `gravity.down`.
     gravity: tuple[float, float, float] | None = None
+    #: Highest speeds, rad/s or m/s, and torques, N m or N, of the joints, where they are known.
+    speeds: FloatArray | None = None
+    efforts: FloatArray | None = None
 
     @staticmethod
     def of(
@@ -75,6 +78,8 @@ class Robot(Conveniences):
         source: str = "",
         terms: Iterable[ErrorTerm] = (),
         gravity: tuple[float, float, float] | None = None,
+        speeds: ArrayLike | None = None,
+        efforts: ArrayLike | None = None,
     ) -> Robot:
         """A robot with direct drives and joints that move half a turn (or 1 m) unless given."""
         rows = tuple(frames)
@@ -95,6 +100,8 @@ class Robot(Conveniences):
             tolerances=dict(tolerances or {}),
             source=source,
             gravity=gravity,
+            speeds=None if speeds is None else frozen(speeds),
+            efforts=None if efforts is None else frozen(efforts),
         )
         robot._check_names()
         return robot.with_terms(terms)

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from theodolite.arrays import BoolArray, FloatArray
 from theodolite.dynamics.drive_gains import DriveGains
 from theodolite.dynamics.excitation.optimise import Excitation
 from theodolite.dynamics.inertia import INERTIAL, PLACES, mass_properties
 from theodolite.dynamics.judge import Judgement
+from theodolite.dynamics.motion_torques import MotionTorques
 from theodolite.dynamics.payload import Payload
 from theodolite.dynamics.prediction import Prediction
 from theodolite.dynamics.result import IdentifiedDynamics
+from theodolite.estimation.identifiability import Identifiability
+
+#: How many of the friction models that were tried are shown; JSON has them all.
+BEST_SHOWN = 5
+#: Values below this part of the largest one of their unit are rounding.
+ROUNDING = 1e-12
 
 
 def show_identified(screen: Console, result: IdentifiedDynamics, title: str) -> None:
@@ -62,15 +70,19 @@ def _show_friction(screen: Console, result: IdentifiedDynamics) -> None:
     """The friction that was chosen, and the models beside it."""
     choice = result.friction
     assert choice is not None
-    table = Table(title="Friction, by torques that were left out", title_justify="left")
-    table.add_column("model")
-    table.add_column("error of the usual", justify="right")
-    for each in choice.tried:
+    table = Table(title="Friction models, by torques that were left out", title_justify="left")
+    table.add_column("model (error relative to the first)")
+    table.add_column("error", justify="right")
+    usual, *others = choice.tried
+    best = sorted(others, key=lambda each: each.error)[:BEST_SHOWN]
+    for each in (usual, *best):
         style = "bold" if each.model == choice.chosen else None
         error = f"{100 * each.error:.1f} +- {100 * each.scatter:.1f} %"
         table.add_row(each.model, error, style=style)
     screen.print(table)
-    screen.print(f"friction: {choice.chosen}", markup=False)
+    screen.print(
+        f"friction, of {len(choice.tried)} models: {choice.chosen}", markup=False, highlight=False
+    )
     speeds = result.dynamics.transition_speeds
     if speeds.any():
         units = np.where(result.dynamics.sliding_axes, "m/s", "rad/s")
@@ -129,6 +141,101 @@ def _show_prediction(screen: Console, prediction: Prediction, what: str) -> None
     screen.print(
         f"torque error {what}{below}: {100 * shown.error:.2f} %{both}; {parts}", markup=False
     )
+
+
+#: Causes of torques along a motion, with what their columns begin with.
+CAUSES = {
+    "inertia": "tau_inertia",
+    "coriolis": "tau_coriolis",
+    "gravity": "tau_gravity",
+    "springs": "tau_springs",
+    "friction": "tau_friction",
+}
+
+
+def torque_columns(torques: MotionTorques) -> dict[str, FloatArray]:
+    """Columns of a file: the total, each cause that there is, and half-widths if known."""
+    columns = {"tau": torques.total}
+    for cause, name in CAUSES.items():
+        values = getattr(torques, cause)
+        if values.any():
+            columns[name] = values
+    if np.isfinite(torques.half_widths).all():
+        columns["tau_interval"] = torques.half_widths
+    return columns
+
+
+def motion_data(torques: MotionTorques, times: FloatArray) -> dict[str, Any]:
+    """Root mean square and largest torque of each motor, by cause."""
+    known = bool(np.isfinite(torques.half_widths).all())
+    return {
+        "rows": len(times),
+        "duration_s": float(times[-1] - times[0]),
+        "rms_Nm": _rms(torques.total).tolist(),
+        "largest_Nm": np.abs(torques.total).max(axis=0).tolist(),
+        "causes_rms_Nm": {cause: _rms(getattr(torques, cause)).tolist() for cause in CAUSES},
+        "half_width_Nm": _rms(torques.half_widths).tolist() if known else None,
+    }
+
+
+def show_motion(screen: Console, torques: MotionTorques, slides: BoolArray, title: str) -> None:
+    """The torques of each motor along a motion, by cause."""
+    table = Table(title=f"{title}: root mean square torques", title_justify="left")
+    causes = [cause for cause in CAUSES if getattr(torques, cause).any()]
+    for heading in ("joint", "total", "largest", *causes, "+- 95 %", "unit"):
+        table.add_column(heading, justify="left" if heading in ("joint", "unit") else "right")
+    largest = np.abs(torques.total).max(axis=0)
+    parts = [_rms(torques.total), largest, *(_rms(getattr(torques, cause)) for cause in causes)]
+    for motor, slide in enumerate(slides):
+        width = _rms(torques.half_widths)[motor]
+        table.add_row(
+            str(motor + 1),
+            *(f"{part[motor]:.3g}" if part[motor] > 1e-6 else "0" for part in parts),
+            f"{width:.3g}" if np.isfinite(width) else "unknown",
+            "N" if slide else "N m",
+        )
+    screen.print(table)
+
+
+def _rms(table: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt((table**2).mean(axis=0)))
+
+
+def base_value_data(
+    identifiability: Identifiability, values: FloatArray, relations: Sequence[str]
+) -> dict[str, Any]:
+    """Base parameters of known bodies."""
+    return {
+        "rank": identifiability.rank,
+        "parameters": [
+            {"name": identifiability.parameters[index].name, "value": value,
+             "unit": identifiability.parameters[index].unit.value}
+            for index, value in zip(identifiability.base.tolist(), values.tolist(), strict=True)
+        ],
+        "relations": list(relations),
+    }  # fmt: skip
+
+
+def show_base_values(
+    screen: Console, identifiability: Identifiability, values: FloatArray, relations: Sequence[str]
+) -> None:
+    """One row for each base parameter; those that stand for others carry a star."""
+    starred = {line.split("*", 1)[0] for line in relations if "*" in line}
+    table = Table(title=f"{identifiability.rank} base parameters", title_justify="left")
+    for heading in ("name", "value", "unit"):
+        table.add_column(heading, justify="right" if heading == "value" else "left")
+    largest: dict[str, float] = {}
+    for index, value in zip(identifiability.base, values, strict=True):
+        unit = identifiability.parameters[index].unit.value
+        largest[unit] = max(largest.get(unit, 0.0), abs(float(value)))
+    for index, value in zip(identifiability.base, values, strict=True):
+        parameter = identifiability.parameters[index]
+        star = "*" if parameter.name in starred else ""
+        shown = value if abs(value) > ROUNDING * largest[parameter.unit.value] else 0.0
+        table.add_row(parameter.name + star, f"{shown:.6g}", parameter.unit.value)
+    screen.print(table)
+    for line in relations:
+        screen.print(f"  {line}", markup=False)
 
 
 def show_remarks(screen: Console, notes: Iterable[str], warnings: Iterable[str]) -> None:

@@ -2,7 +2,17 @@
 
 import typer
 
-from theodolite.cli.dynamics import excite, gains, identifiable, identify, payload, validate
+from theodolite.cli.dynamics import (
+    base_values,
+    excite,
+    gains,
+    identifiable,
+    identify,
+    payload,
+    predict,
+    simulate,
+    validate,
+)
 from theodolite.cli.help import Command
 
 NAME = "dynamics"
@@ -11,5 +21,8 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-for verb in (identifiable, excite, identify, validate, payload, gains):
+for verb in (
+    *(identifiable, excite, identify, validate, predict, simulate),
+    *(payload, gains, base_values),
+):
     app.command(verb.NAME, cls=Command)(verb.command)

@@ -27,6 +27,7 @@ from theodolite.cli.options import (
     print_json,
     wrote,
 )
+from theodolite.io.machines import is_urdf
 
 if TYPE_CHECKING:
     from theodolite.arrays import FloatArray
@@ -79,8 +80,8 @@ def command(
         str | None,
         typer.Option(
             metavar="V,...",
-            help="Highest speed, rad/s or m/s: one for all joints, or one each. Default: 2 rad/s; "
-            "of slides, a third of their stroke per second.",
+            help="Highest speed, rad/s or m/s: one for all joints, or one each. Default: those of "
+            "the URDF or robot file; else 2 rad/s, of slides a third of their stroke per second.",
         ),
     ] = None,
     acceleration: Annotated[
@@ -93,7 +94,11 @@ def command(
     ] = None,
     torque: Annotated[
         str | None,
-        typer.Option(metavar="T,...", help="Highest torque, Nm; needs --parameters."),
+        typer.Option(
+            metavar="T,...",
+            help="Highest torque, Nm; needs masses: --parameters, or a URDF with inertias. "
+            "Default: the efforts of the URDF or robot file, where masses are known.",
+        ),
     ] = None,
     parameters: Annotated[
         Path | None,
@@ -133,7 +138,7 @@ def command(
     from theodolite.dynamics.excitation.limits import Limits
     from theodolite.dynamics.excitation.optimise import Part, excite
     from theodolite.dynamics.excitation.trajectory import check_rate
-    from theodolite.io.dynamics_file import read_dynamics
+    from theodolite.io.dynamics_file import read_dynamics, read_prior
     from theodolite.io.trajectories import write_trajectory
     from theodolite.io.writing import check_outputs
     from theodolite.report.dynamics import excitation_data, show_excitation, show_remarks
@@ -148,6 +153,10 @@ def command(
         check_plot(plot)
     identified = None if parameters is None else read_dynamics(parameters)
     dynamics = load_dynamics(robot, gravity, tip, parameters=identified)
+    if identified is None and is_urdf(robot):
+        # The masses that a URDF states are good enough to stay within its efforts.
+        own = read_prior(Path(robot), tip=tip)
+        identified = own if any(own.values.values()) else None
     limits = Limits.of(
         dynamics,
         velocity=_numbers(velocity, "--velocity", "2 or 2,2,3"),
@@ -200,7 +209,10 @@ def _torque_limit(
     if identified is not None:
         identified.check_frames(dynamics)
     if torque is None:
-        return None
+        efforts = dynamics.effort_limits()
+        if efforts is None or identified is None:
+            return None
+        return TorqueLimit.of(dynamics, efforts, identified)
     if identified is None:
         raise InputError("--torque needs the robot's masses", remedy="Add --parameters FILE")
     return TorqueLimit.of(dynamics, parse_numbers(torque, "--torque", "50 or 80,80,40"), identified)

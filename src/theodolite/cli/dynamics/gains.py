@@ -13,6 +13,7 @@ from theodolite.cli.dynamics.options import (
     KeepRestOption,
     PayloadOption,
     RecordingReader,
+    SkipBadOption,
     StribeckOption,
     TipOption,
     load_dynamics,
@@ -46,6 +47,7 @@ def command(
     keep_rest: KeepRestOption = False,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
+    skip_bad: SkipBadOption = False,
     json: JsonOption = False,
 ) -> None:
     """Identify drive gains in Nm/A from currents and a known payload."""
@@ -58,7 +60,7 @@ def command(
     body = parse_body(payload)
     # The payload is given in the frame of the tip, so there must be just one.
     dynamics = load_dynamics(robot, gravity, tip, stribeck_speed, any_tip=False)
-    reader = RecordingReader(dynamics, columns, ignore)
+    reader = RecordingReader(dynamics, columns, ignore, None, skip_bad)
     with working(f"identifying the drive gains of {dynamics.name}"):
         gains = identify_gains(
             dynamics,

@@ -21,6 +21,7 @@ from theodolite.cli.dynamics.options import (
     PlotOption,
     RecordingReader,
     RotorsOption,
+    SkipBadOption,
     StribeckOption,
     TipOption,
     TransitionOption,
@@ -121,6 +122,7 @@ def command(
     keep_rest: KeepRestOption = False,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
+    skip_bad: SkipBadOption = False,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -148,7 +150,7 @@ def command(
     dynamics = parse_transitions(
         transition_speed, load_dynamics(robot, gravity, tip, stribeck_speed)
     )
-    reader = RecordingReader(dynamics, columns, ignore, drive_gains)
+    reader = RecordingReader(dynamics, columns, ignore, drive_gains, skip_bad)
     screen = console(json=json)
     with working(f"identifying the dynamics of {dynamics.name}"):
         result = identify_dynamics(

@@ -55,6 +55,12 @@ KeepRestOption = Annotated[
         help="Keep the standstill before and after the movement.",
     ),
 ]
+SkipBadOption = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad", help="Leave out damaged rows: cut short, not numbers, times out of order."
+    ),
+]
 FrictionOption = Annotated[
     str,
     typer.Option(
@@ -261,9 +267,10 @@ class RecordingReader:
     columns: str | None = None
     ignore: str = ""
     drive_gains: str | None = None
+    skip_bad: bool = False
 
-    def read(self, path: Path, *, currents: bool = False) -> Recording:
-        """One recording; with ``currents``, currents in place of torques."""
+    def read(self, path: Path, *, currents: bool = False, motion: bool = False) -> Recording:
+        """One recording; with ``currents``, these in place of torques; a ``motion`` needs none."""
         from theodolite.io.recordings import read_recording
 
         gains = self.drive_gains
@@ -276,4 +283,6 @@ class RecordingReader:
             if gains is None
             else parse_numbers(gains, "--drive-gains", "14.9,13.3"),
             currents=currents,
+            motion=motion,
+            skip_bad=self.skip_bad,
         )

@@ -16,6 +16,7 @@ from theodolite.cli.dynamics.options import (
     GravityOption,
     KeepRestOption,
     RecordingReader,
+    SkipBadOption,
     StribeckOption,
     TipOption,
     choose_drives,
@@ -54,6 +55,7 @@ def command(
     keep_rest: KeepRestOption = False,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
+    skip_bad: SkipBadOption = False,
     json: JsonOption = False,
 ) -> None:
     """Identify mass, centre of mass and inertia of a payload, in the frame of the tip."""
@@ -61,7 +63,7 @@ def command(
     from theodolite.report.dynamics import payload_data, show_payload, show_remarks
 
     dynamics = load_dynamics(robot, gravity, tip, stribeck_speed)
-    reader = RecordingReader(dynamics, columns, ignore, drive_gains)
+    reader = RecordingReader(dynamics, columns, ignore, drive_gains, skip_bad)
     with working(f"identifying what {dynamics.name} carries"):
         payload = identify_payload(
             dynamics,

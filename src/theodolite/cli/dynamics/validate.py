@@ -18,6 +18,7 @@ from theodolite.cli.dynamics.options import (
     PayloadOption,
     PlotOption,
     RecordingReader,
+    SkipBadOption,
     TipOption,
     UsableOption,
     load_dynamics,
@@ -56,6 +57,7 @@ def command(
     keep_rest: KeepRestOption = False,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
+    skip_bad: SkipBadOption = False,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -74,7 +76,7 @@ def command(
     identified = read_dynamics(parameters)
     # A payload is given in the frame of the tip, so there must be just one.
     dynamics = load_dynamics(robot, gravity, tip, parameters=identified, any_tip=body is None)
-    reader = RecordingReader(dynamics, columns, ignore, drive_gains)
+    reader = RecordingReader(dynamics, columns, ignore, drive_gains, skip_bad)
     judgement = validate_parameters(
         dynamics,
         identified,

@@ -118,8 +118,11 @@ class Limits:
     ) -> Limits:
         """The positions that the robot allows; one speed for all motors, or one for each.
 
-        By default hinges and slides have their own.
+        By default speeds are those that the robot states; otherwise hinges and slides have their
+        own.
         """
+        if velocity is None:
+            velocity = dynamics.speed_limits()
         if velocity is None:
             velocity = _by_kind(dynamics, DEFAULT_VELOCITY, STROKE_VELOCITY)
         if acceleration is None:

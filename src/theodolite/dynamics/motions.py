@@ -1,0 +1,26 @@
+"""Motions to predict torques along: planned ones as they are, recorded ones low-passed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.dynamics.drives import State
+from theodolite.dynamics.filtering import EDGE, check_cutoff, differentiate, propose_cutoff
+from theodolite.dynamics.recording import Recording
+
+
+def prepare_motion(motion: Recording, *, cutoff: float | None = None) -> tuple[FloatArray, State]:
+    """Times, and positions with their derivatives.
+
+    A motion that brings its velocities and accelerations is taken as it is. Others are low-passed
+    and differentiated, without their ends, where filters are wrong.
+    """
+    if motion.qd is not None and motion.qdd is not None:
+        return motion.times, State(motion.q, motion.qd, motion.qdd)
+    even = motion.resampled
+    frequency = propose_cutoff(motion).frequency if cutoff is None else cutoff
+    check_cutoff(even, frequency)
+    edge = int(np.ceil(EDGE * even.rate / frequency))
+    keep = slice(edge, len(even.times) - edge)
+    return even.times[keep], differentiate(even, frequency)[keep]
