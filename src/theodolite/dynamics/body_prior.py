@@ -32,6 +32,8 @@ USUAL = 0.1
 BARRIER = 0.01
 #: Smallest radius of the balls that stand for an unknown body, as part of the robot's reach.
 SMALLEST_BALL = 0.1
+#: Samples that show how large the columns of passive joints, shafts and springs are.
+LOOKED_AT = 200
 #: A motor that hardly moves counts as this part of the fastest one.
 SLOWEST = 0.1
 
@@ -154,21 +156,23 @@ def body_columns(symbols: Sequence[tuple[str, str]]) -> list[int]:
 def usual_sizes(problem: RegressorProblem) -> FloatArray:
     """What is usual for the columns of drives, by the torques and speeds of the runs; 0 of links.
 
-    A passive joint has no torque of its own: its friction is compared with the largest.
+    What turns without a motor has no torque of its own: by what its column is, it is compared with
+    the largest; springs may give all of that.
     """
     dynamics, runs = problem.dynamics, problem.runs
     torques = _of_each([run.torques for run in runs], dynamics.slides)
     speeds = _of_each([run.state.qd for run in runs], dynamics.slides)
     turns = _of_each([run.state.qdd for run in runs], dynamics.slides)
     sizes = np.zeros(len(problem.symbols))
+    beyond = _beyond_motors(problem, float(torques.max(initial=0.0)))
     for place, (symbol, suffix) in enumerate(problem.symbols):
         if symbol in INERTIAL:
             continue
+        if place in beyond:
+            sizes[place] = beyond[place]
+            continue
         axis = dynamics.axes.index(suffix)
-        passive = axis >= dynamics.motors
-        torque, speed, turn = (
-            float(part.max() if passive else part[axis]) for part in (torques, speeds, turns)
-        )
+        torque, speed, turn = (float(part[axis]) for part in (torques, speeds, turns))
         per = {
             Drive.ROTOR: turn,
             Drive.VISCOUS: speed,
@@ -178,6 +182,27 @@ def usual_sizes(problem: RegressorProblem) -> FloatArray:
         }.get(Drive(symbol), 1.0)
         sizes[place] = USUAL * torque / per if per > 0 and torque > 0 else USUAL
     return sizes
+
+
+def _beyond_motors(problem: RegressorProblem, torque: float) -> dict[int, float]:
+    """Usual sizes of the terms of passive joints, shafts and springs, by their columns."""
+    dynamics = problem.dynamics
+    names = [
+        place
+        for place, (symbol, suffix) in enumerate(problem.symbols)
+        if symbol not in INERTIAL and dynamics.axes.index(suffix) >= dynamics.motors
+    ]
+    if not names:
+        return {}
+    run = problem.runs[0]
+    rows = slice(0, len(run.state), max(1, len(run.state) // LOOKED_AT))
+    table = problem.select(dynamics.regressor(run.state[rows], problem.drives), loaded=run.loaded)
+    found = {}
+    for place in names:
+        size = float(np.sqrt((table[place] ** 2).mean(axis=1)).max())
+        part = 1.0 if Drive(problem.symbols[place][0]).elastic else USUAL
+        found[place] = part * torque / size if size > 0 and torque > 0 else part
+    return found
 
 
 def _of_each(tables: Sequence[FloatArray], slides: BoolArray) -> FloatArray:

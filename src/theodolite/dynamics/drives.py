@@ -44,18 +44,30 @@ class Drive(Enum):
     #: rs sin q and rc cos q: torque that comes back with every turn.
     RIPPLE_SIN = "rs"
     RIPPLE_COS = "rc"
-    #: k q.
+    #: k q, and with further powers any smooth torque of the position: k2 q^2, k3 q^3.
     SPRING = "k"
+    SQUARE = "k2"
+    CUBE = "k3"
+    #: Of a spring between two bodies, s longer than it is by itself: ks s; and its force at s = 0.
+    ELASTIC = "ks"
+    PRELOAD = "fp"
 
     @property
     def never_negative(self) -> bool:
         """A rotor's inertia, and friction that only takes energy."""
-        return self in (Drive.ROTOR, Drive.VISCOUS, Drive.COULOMB, Drive.LOAD)
+        friction = (Drive.VISCOUS, Drive.COULOMB, Drive.LOAD)
+        return self in (Drive.ROTOR, *friction, Drive.ELASTIC)
 
     @property
     def rigid(self) -> bool:
         """Part of the load that the gears carry, not of its friction."""
-        return self in (Drive.ROTOR, Drive.SPRING)
+        return self is Drive.ROTOR or self.elastic
+
+    @property
+    def elastic(self) -> bool:
+        """A spring: it gives back what it takes."""
+        springs = (Drive.SPRING, Drive.SQUARE, Drive.CUBE)
+        return self in (*springs, Drive.ELASTIC, Drive.PRELOAD)
 
 
 #: Terms of one kind for all motors, or for single motors and passive joints by name.
@@ -76,7 +88,10 @@ FRICTION_NAMES: dict[str, tuple[Drive, ...]] = {
     "stribeck": (Drive.STRIBECK,),
     "ripple": (Drive.RIPPLE_SIN, Drive.RIPPLE_COS),
     "spring": (Drive.SPRING,),
+    "curve": (Drive.SPRING, Drive.SQUARE, Drive.CUBE),
 }
+#: What a shaft may carry besides.
+SHAFT_NAMES = FRICTION_NAMES | {"rotor": (Drive.ROTOR,)}
 
 
 def holds(drives: Drives, drive: Drive) -> bool:
@@ -172,6 +187,10 @@ _BY_POSITION = {
     Drive.RIPPLE_SIN: lambda axis: np.sin(axis.q),
     Drive.RIPPLE_COS: lambda axis: np.cos(axis.q),
     Drive.SPRING: lambda axis: axis.q,
+    Drive.SQUARE: lambda axis: axis.q**2,
+    Drive.CUBE: lambda axis: axis.q**3,
+    Drive.ELASTIC: lambda axis: axis.q,
+    Drive.PRELOAD: lambda axis: np.ones_like(axis.q),
 }
 
 
@@ -185,6 +204,9 @@ def drive_slopes(drive: Drive, axis: Axis) -> tuple[FloatArray, FloatArray, Floa
         Drive.RIPPLE_SIN: np.cos(axis.q),
         Drive.RIPPLE_COS: -np.sin(axis.q),
         Drive.SPRING: one,
+        Drive.SQUARE: 2.0 * axis.q,
+        Drive.CUBE: 3.0 * axis.q**2,
+        Drive.ELASTIC: one,
     }
     falling = axis.turning - np.sign(axis.qd) * axis.direction / axis.stribeck
     by_velocity = {
@@ -205,4 +227,5 @@ def drive_energy(drive: Drive, axis: Axis) -> FloatArray | None:
     """The energy that a unit coefficient stores, (n,); None where it stores none."""
     if drive is Drive.ROTOR:
         return 0.5 * axis.qd**2
-    return 0.5 * axis.q**2 if drive is Drive.SPRING else None
+    power = {Drive.PRELOAD: 1, Drive.SPRING: 2, Drive.ELASTIC: 2, Drive.SQUARE: 3, Drive.CUBE: 4}
+    return axis.q ** power[drive] / power[drive] if drive.elastic else None

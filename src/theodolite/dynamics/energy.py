@@ -32,7 +32,8 @@ class EnergyProblem(RegressorProblem):
             factor = run.decimation.factor
             for rows in slices((len(run.state) - 1) // factor, max(1, BLOCK // factor)):
                 samples = slice(rows.start * factor, rows.stop * factor + 1)
-                power = (run.torques[samples] * run.state.qd[samples]).sum(axis=1)
+                torques = self.unknown_torques(run, samples)
+                power = (torques * run.state.qd[samples]).sum(axis=1)
                 lost = _integral(_lost_power(self, run, samples), run.rate)
                 table = (_energy(self, run, samples) + lost)[:, ::factor]
                 change = np.diff(table, axis=1)
@@ -54,7 +55,8 @@ class PowerProblem(RegressorProblem):
             samples = run.decimation.input_rows(rows)
             change = run.decimation.differentiate(_energy(self, run, samples), run.rate)
             change = change + run.decimation.apply(_lost_power(self, run, samples))
-            power = (run.torques[samples] * run.state[samples].qd).sum(axis=1)
+            torques = self.unknown_torques(run, samples)
+            power = (torques * run.state[samples].qd).sum(axis=1)
             power = run.decimation.apply(power)
             yield Block(np.concatenate([change, (values @ change - power)[None]]), 1)
 

@@ -118,6 +118,18 @@ def choose_friction(
     return ChosenFriction(shaped, friction_drives(model.terms, rotors=rotors), choice)
 
 
+def _loads_gears(symbol: str) -> bool:
+    return symbol in INERTIAL or Drive(symbol).rigid
+
+
+def _known(dynamics: Tree, block: Run) -> FloatArray:
+    """Torques that need no parameters, after the low-pass, (motors, rows)."""
+    known = dynamics.known_torques(block.state)
+    if known is None:
+        return np.zeros((dynamics.motors, block.rows))
+    return np.asarray(block.decimation.apply(known))
+
+
 class _Tables:
     """Columns of the links in blocks of time, with any friction beside them."""
 
@@ -137,6 +149,7 @@ class _Tables:
         own: Drives = ROTORS if rotors else ()
         self.rigid = [self.names.index(name) for name in dynamics.names(own)]
         tables = [dynamics.regressor(block.state, own) for block in self.blocks]
+        self.known = [_known(dynamics, block) for block in self.blocks]
         self.low = [
             block.decimation.apply(table) for block, table in zip(self.blocks, tables, strict=True)
         ]
@@ -151,6 +164,8 @@ class _Tables:
         places = [self.names.index(name) for name in usual.names]
         self.noise, values = self._settle(bodies, places)
         of_bodies = values[[usual.names.index(self.names[place]) for place in self.rigid]]
+        # What the machine itself says of its shafts is in every model, but does not load gears.
+        of_bodies[[not _loads_gears(self.symbols[place][0]) for place in self.rigid]] = 0.0
         self.loads = [np.tensordot(of_bodies, table, axes=1).T for table in tables]
         self.transitions = self._propose_transitions()
         self._linearise(bodies, values, places)
@@ -180,7 +195,7 @@ class _Tables:
     def _settle(self, bodies: BodyPrior, places: Sequence[int]) -> tuple[TorqueNoise, FloatArray]:
         """Noise of the torques, and bodies with the usual friction that fit them."""
         tables = [self._table(block, gradual=False)[[*places, -1]] for block in self._numbers]
-        measured = np.concatenate([-table[-1] for table in tables], axis=1).T
+        measured = np.concatenate([block.measured() for block in self.blocks])
         sizes = np.sqrt((measured**2).mean(axis=0))
         whitening: FloatArray = np.diag(1.0 / np.where(sizes > 0, sizes, 1.0))
         values = None
@@ -237,7 +252,7 @@ class _Tables:
             load = self.loads[number][:, motor]
             torque = drive_torque(Drive(symbol), axes[motor], load)
             table[place, motor] = block.decimation.apply(torque)
-        table[-1] = -block.measured().T
+        table[-1] = self.known[number] - block.measured().T
         return table
 
     def _propose_transitions(self) -> FloatArray:

@@ -16,12 +16,12 @@ joints need the change of G along the motion, a central difference of the exact 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
-from theodolite.dynamics.drives import STRIBECK_SPEED, State
+from theodolite.dynamics.drives import SHAFT_NAMES, STRIBECK_SPEED, Axis, Drive, State
 from theodolite.dynamics.link_motion import Link
 from theodolite.dynamics.serial import GRAVITY
 from theodolite.dynamics.tree import Tree
@@ -31,6 +31,7 @@ from theodolite.model.bodies import WORLD, Body
 from theodolite.model.chain import Chain
 from theodolite.model.conventions import Joint
 from theodolite.model.elements import Element
+from theodolite.model.forces import Shaft, Spring
 from theodolite.model.mechanism import NONE, Mechanism
 
 #: Seconds along the motion over which the change of the closures' derivative is taken.
@@ -58,9 +59,31 @@ class LoopDynamics(Tree):
             len(mechanism.active) + len(mechanism.passive),
             down if gravity is None else np.asarray(gravity),
             stribeck_speed=stribeck_speed,
-            passive=[joint.name for joint in mechanism.passive],
+            passive=[
+                *(joint.name for joint in mechanism.passive),
+                *(shaft.name for shaft in mechanism.shafts),
+                *(spring.name for spring in mechanism.springs if not spring.known),
+            ],
             name=mechanism.name,
         )
+        self._lengths = {s.name: mechanism.chain(*s.ends) for s in mechanism.springs}
+        self._shafts = {shaft.name: self._turns(shaft) for shaft in mechanism.shafts}
+        self._assembled: tuple[State, tuple[State, FloatArray]] | None = None
+        rubbing = {joint.name: joint.friction for joint in mechanism.passive}
+        rubbing |= {shaft.name: shaft.friction for shaft in mechanism.shafts}
+        for number in range(self.motors, len(self.axes)):
+            name = self.axes[number]
+            spring = next((s for s in mechanism.springs if s.name == name), None)
+            self.own_terms[number] = (
+                shaft_terms(rubbing[name], name) if spring is None else _spring_terms(spring)
+            )
+
+    def _turns(self, shaft: Shaft) -> FloatArray:
+        """Factors of all joints, (joints,)."""
+        factors = np.zeros(self.joints)
+        for joint, factor in shaft.turns:
+            factors[self.axes.index(joint)] += factor
+        return factors
 
     @property
     def slides(self) -> BoolArray:
@@ -107,7 +130,58 @@ class LoopDynamics(Tree):
             return state
         return State(self.mechanism.assembled(state.q)[0], state.qd, state.qdd)
 
+    def axis(self, state: State, joints: State, number: int) -> Axis:
+        if number < self.joints:
+            return super().axis(state, joints, number)
+        q, lever = self._coordinate(joints, self.axes[number])
+        transition = float(self.transition_speeds[number])
+        qd = (lever * joints.qd).sum(axis=1)
+        # The change of the lever has no part in what a rotor, which turns with a shaft, takes.
+        return Axis(q, qd, (lever * joints.qdd).sum(axis=1), transition, self.stribeck_speed)
+
+    def lever(self, joints: State, F: FloatArray | None, number: int) -> FloatArray:
+        if number < self.joints:
+            return super().lever(joints, F, number)
+        assert F is not None
+        return np.einsum("nj,njm->nm", self._coordinate(joints, self.axes[number])[1], F)
+
+    def _coordinate(self, joints: State, name: str) -> tuple[FloatArray, FloatArray]:
+        """Where a joint, shaft or spring is, (n,), and its derivative by all joints."""
+        n = len(joints)
+        if name in self._shafts:
+            factors = self._shafts[name]
+            return joints.q @ factors, np.broadcast_to(factors, (n, self.joints))
+        if name not in self._lengths:
+            place = self.axes.index(name)
+            return joints.q[:, place], np.broadcast_to(np.eye(self.joints)[place], (n, self.joints))
+        spring = next(s for s in self.mechanism.springs if s.name == name)
+        motion = self._lengths[name].motion(self.mechanism.values, self.mechanism.basis(joints.q))
+        length = np.linalg.norm(motion.position, axis=1)
+        direction = motion.position / np.maximum(length, np.finfo(float).tiny)[:, None]
+        lever = np.einsum("ni,nij->nj", direction, motion.position_basis_jacobian()[:, :, 1:])
+        return length - (spring.free_length or 0.0), lever
+
+    def known_torques(self, state: State) -> FloatArray | None:
+        """Of springs that are known whole, and of torque curves."""
+        springs = [spring for spring in self.mechanism.springs if spring.known]
+        if not springs and not self.mechanism.curves:
+            return None
+        joints, F = self.joint_state(state)
+        torques = np.zeros((len(state), self.motors))
+        pieces = [(spring.name, _pull(spring)) for spring in springs]
+        pieces += [(curve.on, curve.torque) for curve in self.mechanism.curves]
+        for name, force in pieces:
+            q, lever = self._coordinate(joints, name)
+            torques += np.einsum("n,nj,njm->nm", force(q), lever, F)
+        return torques.T
+
     def joint_state(self, state: State) -> tuple[State, FloatArray]:
+        """The same as `_follow`; of the state that was asked for last, it is remembered."""
+        if self._assembled is None or self._assembled[0] is not state:
+            self._assembled = (state, self._follow(state))
+        return self._assembled[1]
+
+    def _follow(self, state: State) -> tuple[State, FloatArray]:
         """All joints from the measured ones, and their derivative F, (n, joints, motors).
 
         Further columns of ``state.q`` are guesses of the passive joints; without them, the branch
@@ -150,6 +224,31 @@ class LoopDynamics(Tree):
         )
         shares = np.einsum("nrm,nr->nm", gap.by_active, forces)
         return torques[:, : self.motors] + shares, forces
+
+
+def shaft_terms(names: Sequence[str], where: str) -> tuple[Drive, ...]:
+    """Terms by the names that files give them."""
+    for name in names:
+        if name not in SHAFT_NAMES:
+            raise InputError(f"'{where}' has no friction '{name}'", allowed=list(SHAFT_NAMES))
+    wanted = {drive for name in names for drive in SHAFT_NAMES[name]}
+    if Drive.LOAD in wanted:
+        raise InputError(
+            f"'{where}' has friction under load, which is known of motors only",
+            remedy="Leave that term out",
+        )
+    return tuple(drive for drive in Drive if drive in wanted)
+
+
+def _spring_terms(spring: Spring) -> tuple[Drive, ...]:
+    """Without a free length, what the spring pulls at no length is unknown as well."""
+    return (Drive.ELASTIC,) if spring.free_length is not None else (Drive.ELASTIC, Drive.PRELOAD)
+
+
+def _pull(spring: Spring) -> Callable[[FloatArray], FloatArray]:
+    """The force of a known spring by its extension."""
+    stiffness = spring.stiffness or 0.0
+    return lambda extension: stiffness * extension
 
 
 def _links(mechanism: Mechanism) -> Iterator[Link]:

@@ -67,7 +67,7 @@ def predict_motion(
         last = max(place for place, (symbol, _) in enumerate(columns) if symbol == INERTIAL[0])
         values[last : last + len(INERTIAL)] += payload
     rigid = np.array([s in INERTIAL or s == Drive.ROTOR.value for s, _ in columns])
-    springs = np.array([s == Drive.SPRING.value for s, _ in columns])
+    springs = np.array([s not in INERTIAL and Drive(s).elastic for s, _ in columns])
     parts = []
     for rows in slices(len(state), SAMPLES):
         own = dynamics.assemble(state[rows])
@@ -83,6 +83,8 @@ def predict_motion(
         )
         others = np.tensordot(values[~rigid & ~springs], table[~rigid & ~springs], axes=1).T
         of_springs = np.tensordot(values[springs], table[springs], axes=1).T
+        if (known := dynamics.known_torques(own)) is not None:
+            of_springs = of_springs + known.T
         parts.append(
             MotionTorques(
                 held - at_rest,

@@ -32,7 +32,9 @@ UNITS = {
     "fq": Unit.QUADRATIC,
     **dict.fromkeys(("fc", "off", "fs", "rs", "rc"), Unit.TORQUE),
     "fl": Unit.ONE,
-    "k": Unit.STIFFNESS,
+    **dict.fromkeys(("k", "k2", "k3"), Unit.STIFFNESS),
+    "ks": Unit.SPRING,
+    "fp": Unit.FORCE,
 }
 #: Ranges of random samples: rad or m per second, and per second squared.
 RANDOM_RANGES = (2.0, 5.0)
@@ -133,6 +135,11 @@ class RegressorProblem:
         values = self._load_values(loaded=run.loaded)
         table = self.dynamics.regressor(run.state[rows], self.drives, values=values, out=out)
         return self.select(table, loaded=run.loaded)
+
+    def unknown_torques(self, run: Run, rows: slice) -> FloatArray:
+        """What was recorded, less what needs no parameters, (n, motors)."""
+        known = self.dynamics.known_torques(run.state[rows])
+        return run.torques[rows] if known is None else run.torques[rows] - known.T
 
     @property
     def loaded(self) -> bool:
@@ -235,10 +242,13 @@ class TorqueProblem(RegressorProblem):
         size = len(self.dynamics.columns(self.drives))
         table = np.zeros((size + 1, self.dynamics.motors, rows.stop - rows.start))
         values = self._load_values(loaded=run.loaded)
-        self.dynamics.regressor(run.state[rows], self.drives, values=values, out=table[:size])
+        state = run.state[rows]
+        self.dynamics.regressor(state, self.drives, values=values, out=table[:size])
         last = -run.torques[rows].T
         if values is not None:
             last = last + self.dynamics.linearise_load(table[:size], self.drives, values)
+        if (known := self.dynamics.known_torques(state)) is not None:
+            last = last + known
         if self.payload or self._selected is not None:
             # Other columns than those that were filled in place.
             table = np.concatenate([self.select(table[:size], loaded=run.loaded), table[:1]])

@@ -70,8 +70,10 @@ class Tree:
         self.joints = joints
         self.gravity = gravity
         self.stribeck_speed = stribeck_speed
-        #: Motors, and the passive joints after them: what may have friction.
+        #: Motors, and after them passive joints and all else that may have friction.
         self.axes = (*self.motor_names, *passive)
+        #: Terms that the machine itself gives to axes beyond the motors.
+        self.own_terms: dict[int, tuple[Drive, ...]] = {}
         self.transition_speeds: FloatArray = np.zeros(len(self.axes))
 
     def with_shape(
@@ -132,6 +134,15 @@ class Tree:
             self.stribeck_speed * float(self.speed_levers[number]),
         )
 
+    def lever(self, joints: State, F: FloatArray | None, number: int) -> FloatArray:
+        """How far an axis beyond the motors moves with each of them, (n, motors)."""
+        assert F is not None
+        return np.asarray(F[:, number])
+
+    def known_torques(self, state: State) -> FloatArray | None:
+        """Torques that need no parameters, (motors, n); None where there are none."""
+        return None
+
     @property
     def reach(self) -> float:
         """How far the tip gets, with all strokes, m; 1 where nothing is known."""
@@ -166,10 +177,11 @@ class Tree:
         return order + [(None, axis) for axis in waiting]
 
     def terms(self, drives: Drives, axis: int) -> tuple[Drive, ...]:
-        """The terms of an axis: of a motor, those of all motors unless they are given by name."""
+        """The terms of an axis: by name, those of all motors, or what the machine says itself."""
+        own = self.own_terms.get(axis, ())
         if isinstance(drives, Mapping):
-            return tuple(drives.get(self.axes[axis], ()))
-        return tuple(drives) if axis < self.motors else ()
+            return tuple(drives.get(self.axes[axis], own))
+        return tuple(drives) if axis < self.motors else own
 
     def check_drives(self, drives: Drives) -> None:
         """Refuse terms of joints that are not there."""
@@ -298,8 +310,7 @@ class Tree:
                 if number < self.motors:
                     table[place, number] = torque
                 else:
-                    assert F is not None
-                    table[place] = torque * F[:, number].T
+                    table[place] = torque * self.lever(joints, F, number).T
         if loaded:
             loads = self._loads(table, drives, values)
             for place, number, axis in loaded:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,15 +18,18 @@ from theodolite.io.toml import (
     format_tolerances,
     toml_float,
     toml_key,
+    toml_rows,
     toml_string,
+    toml_vector,
     toml_words,
 )
 from theodolite.model.bodies import Body, BodyElement, Closure, ClosureKind, MechanismJoint
 from theodolite.model.conventions import Joint
+from theodolite.model.forces import Shaft, Spring, TorqueCurve
 from theodolite.model.mechanism import Mechanism
 
 _TOP = ["format", "name", "source", "units", "joints", "bodies", "closures", "tool", "tools"]
-_TOP += ["constants", "priorities", "tolerances"]
+_TOP += ["constants", "priorities", "tolerances", "shafts", "springs", "torques"]
 _NAME = re.compile(r"[A-Za-z]\w*")
 #: Joints that would be taken for other columns of a measurement file.
 _RESERVED = re.compile(r"(x|y|z|rx|ry|rz|set|qw|qx|qy|qz|plane_.*)$")
@@ -84,6 +88,18 @@ class MechanismReader(TomlReader):
                     for name, value in constants.items()
                 },
                 source=self.words("source", ""),
+                shafts=tuple(
+                    self._shaft(entry, number)
+                    for number, entry in enumerate(self._table("shafts", needed=False), 1)
+                ),
+                springs=tuple(
+                    self._spring(entry, number)
+                    for number, entry in enumerate(self._table("springs", needed=False), 1)
+                ),
+                curves=tuple(
+                    self._curve(entry, turns, number)
+                    for number, entry in enumerate(self._table("torques", needed=False), 1)
+                ),
             )
         except InputError as error:
             raise error if error.where else error.at(self.where) from None
@@ -132,7 +148,7 @@ class MechanismReader(TomlReader):
 
     def _joint(self, entry: dict[str, Any], turns: bool, number: int) -> MechanismJoint:
         place = f"joints, row {number}"
-        self.check_keys(entry, ["name", "passive", "home", "min", "max", "K"], place)
+        self.check_keys(entry, ["name", "passive", "home", "min", "max", "K", "friction"], place)
         if not isinstance(entry.get("passive", False), bool):
             raise self.error(
                 f"{place}: passive is {shown(entry['passive'])}", allowed="true, false"
@@ -158,7 +174,89 @@ class MechanismReader(TomlReader):
             lower,
             upper,
             self.number(entry.get("K", 1.0), f"{place}, K"),
+            self._friction(entry, place) if passive else self._no_friction(entry, place),
         )
+
+    def _friction(self, entry: dict[str, Any], place: str) -> tuple[str, ...]:
+        """Names of friction terms; which there are is known where they are used."""
+        names = entry.get("friction", [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise self.error(
+                f"{place}: friction is {shown(names)}", allowed='as in ["viscous", "coulomb"]'
+            )
+        return tuple(names)
+
+    def _no_friction(self, entry: dict[str, Any], place: str) -> tuple[str, ...]:
+        if "friction" in entry:
+            raise self.error(
+                f"{place}: '{entry['name']}' is measured",
+                remedy="Its friction is chosen when its dynamics are identified",
+            )
+        return ()
+
+    def _shaft(self, entry: dict[str, Any], number: int) -> Shaft:
+        place = f"shafts, row {number}"
+        self.check_keys(entry, ["name", "turns", "friction"], place)
+        turns = entry.get("turns")
+        if not isinstance(turns, dict) or not turns:
+            raise self.error(
+                f"{place}: turns is {shown(turns)}",
+                allowed="joints with factors, as in { q2 = 1, q3 = -0.5 }",
+            )
+        factors = tuple(
+            (str(joint), self.number(factor, f"{place}, turns, {joint}"))
+            for joint, factor in turns.items()
+        )
+        return Shaft(self._name(entry, place), factors, self._friction(entry, place))
+
+    def _spring(self, entry: dict[str, Any], number: int) -> Spring:
+        place = f"springs, row {number}"
+        self.check_keys(entry, ["name", "ends", "free_length", "stiffness"], place)
+        ends = entry.get("ends")
+        if not isinstance(ends, list) or len(ends) != 2 or ends[0] == ends[1]:
+            raise self.error(f"{place}: ends are {shown(ends)}", allowed="the names of two bodies")
+        length = stiffness = None
+        if "free_length" in entry:
+            length = self.quantity(entry["free_length"], f"{place}, free_length", turns=False)
+        if "stiffness" in entry:
+            stiffness = self.number(entry["stiffness"], f"{place}, stiffness")
+            if length is None:
+                raise self.error(
+                    f"{place}: a spring of known stiffness needs its free_length",
+                    remedy="Give it, or leave out both to identify them",
+                )
+        for value, what in ((length, "free_length"), (stiffness, "stiffness")):
+            if value is not None and value < 0:
+                raise self.error(f"{place}: {what} is negative")
+        return Spring(self._name(entry, place), (str(ends[0]), str(ends[1])), length, stiffness)
+
+    def _curve(self, entry: dict[str, Any], turns: dict[str, bool], number: int) -> TorqueCurve:
+        place = f"torques, row {number}"
+        self.check_keys(entry, ["on", "polynomial", "table"], place)
+        on = str(entry.get("on"))
+        given = entry.get("polynomial", entry.get("table"))
+        if (
+            ("polynomial" in entry) == ("table" in entry)
+            or not isinstance(given, list)
+            or not given
+        ):
+            raise self.error(
+                f"{place}: the torque is not given",
+                allowed="polynomial = [Nm, Nm/rad, Nm/rad2 ...] or table = [[position, Nm], ...]",
+            )
+        if "polynomial" in entry:
+            return TorqueCurve(
+                on, tuple(self.number(value, f"{place}, polynomial") for value in given)
+            )
+        points = []
+        for row in given:
+            if not isinstance(row, list) or len(row) != 2:
+                raise self.error(f"{place}: {shown(row)}", allowed="[position, Nm]")
+            at = self.quantity(row[0], f"{place}, table", turns=turns.get(on, True))
+            points.append((at, self.number(row[1], f"{place}, table")))
+        if any(b[0] <= a[0] for a, b in pairwise(points)):
+            raise self.error(f"{place}: the positions of the table do not increase")
+        return TorqueCurve(on, points=tuple(points))
 
     def _kinds(self, elements: list[BodyElement]) -> dict[str, bool]:
         """Which joints turn."""
@@ -211,7 +309,9 @@ class MechanismReader(TomlReader):
             return Closure(name, kind, (str(ends[0]), str(ends[1])))
         text = length if isinstance(length, str) else repr(self.number(length, f"{place}, length"))
         try:
-            (element,) = parse_elements(f"Tx({text})", joints, self._constants)
+            element, *more = parse_elements(f"Tx({text})", joints, self._constants)
+            if more:
+                raise ValueError("a rod's length follows one joint")
         except ValueError as error:
             raise self.error(
                 f"{place}, length: {error}", allowed='300, "=300", "L", "q1+L", "q1+300"'
@@ -241,6 +341,7 @@ def format_mechanism(mechanism: Mechanism) -> str:
     lines += ["]", "", "closures = ["]
     lines += [f"  {{ {_closure_text(closure)} }}," for closure in mechanism.closures]
     lines.append("]")
+    lines += _forces_text(mechanism)
     if mechanism.constants:
         lines += ["", "[constants]"]
         lines += [
@@ -267,7 +368,48 @@ def _joint_text(joint: MechanismJoint) -> str:
     entry += [f"{key} = {toml_float(value)}" for key, value in limits if np.isfinite(value)]
     if joint.gain != 1.0:
         entry.append(f"K = {toml_float(joint.gain)}")
+    if joint.friction:
+        entry.append(f"friction = {_strings(joint.friction)}")
     return ", ".join(entry)
+
+
+def _forces_text(mechanism: Mechanism) -> list[str]:
+    """Shafts, springs and known torques, where there are any."""
+    lines: list[str] = []
+    if mechanism.shafts:
+        lines += ["", "shafts = ["]
+        for shaft in mechanism.shafts:
+            turns = ", ".join(f"{toml_key(n)} = {toml_float(f)}" for n, f in shaft.turns)
+            lines.append(
+                f"  {{ name = {toml_string(shaft.name)}, turns = {{ {turns} }}, "
+                f"friction = {_strings(shaft.friction)} }},"
+            )
+        lines.append("]")
+    if mechanism.springs:
+        lines += ["", "springs = ["]
+        for spring in mechanism.springs:
+            entry = [f"name = {toml_string(spring.name)}", f"ends = {_strings(spring.ends)}"]
+            if spring.free_length is not None:
+                entry.append(f"free_length = {toml_float(spring.free_length)}")
+            if spring.stiffness is not None:
+                entry.append(f"stiffness = {toml_float(spring.stiffness)}")
+            lines.append(f"  {{ {', '.join(entry)} }},")
+        lines.append("]")
+    if mechanism.curves:
+        lines += ["", "torques = ["]
+        for curve in mechanism.curves:
+            what = (
+                f"table = {toml_rows(np.array(curve.points))}"
+                if curve.points
+                else f"polynomial = {toml_vector(curve.polynomial)}"
+            )
+            lines.append(f"  {{ on = {toml_string(curve.on)}, {what} }},")
+        lines.append("]")
+    return lines
+
+
+def _strings(names: tuple[str, ...]) -> str:
+    return f"[{', '.join(map(toml_string, names))}]"
 
 
 def _closure_text(closure: Closure) -> str:

@@ -37,7 +37,8 @@ class BodyElement:
     #: 0, 1, 2 for x, y, z.
     axis: int
     joint: str | None = None
-    sign: int = 1
+    #: How far it moves for each unit of the joint: 1, -1, or the factor of a gear.
+    sign: float = 1
     amount: float = 0.0
     #: Is the number a parameter?
     free: bool = False
@@ -77,3 +78,5 @@ class MechanismJoint:
     lower: float = -np.inf
     upper: float = np.inf
     gain: float = 1.0
+    #: Names of the friction of a passive joint: viscous, coulomb ...
+    friction: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from theodolite.model.chain import Chain
 from theodolite.model.conveniences import Conveniences
 from theodolite.model.conventions import Joint
 from theodolite.model.elements import ONE, Element, Term
+from theodolite.model.forces import Shaft, Spring, TorqueCurve
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
 from theodolite.model.poses import roll_pitch_yaw
 
@@ -41,6 +42,10 @@ class Linkage(Conveniences):
     source: str = ""
     #: Bodies that are tools as well, for machines with several: two arms on one torso.
     further_tools: tuple[str, ...] = ()
+    #: What acts inside besides the motors; geometry knows nothing of it.
+    shafts: tuple[Shaft, ...] = ()
+    springs: tuple[Spring, ...] = ()
+    curves: tuple[TorqueCurve, ...] = ()
 
     def __post_init__(self) -> None:
         seen = {WORLD}
@@ -61,6 +66,7 @@ class Linkage(Conveniences):
                 raise InputError(f"{what} '{name}', which is not a body", allowed=sorted(seen))
         self._check_closures()
         self._check_joints()
+        self._check_forces(seen)
         if not self.active:
             raise InputError("no joint is measured", remedy="Say which joints are, in 'joints'")
         if self.equations < len(self.passive):
@@ -120,6 +126,36 @@ class Linkage(Conveniences):
             if name not in used:
                 raise InputError(f"joint '{name}' moves nothing", remedy="Use it or leave it out")
 
+    def _check_forces(self, bodies: set[str]) -> None:
+        joints = [joint.name for joint in (*self.active, *self.passive)]
+        moving = [*joints, *(shaft.name for shaft in self.shafts)]
+        names = [*moving, *(spring.name for spring in self.springs)]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"there are two joints, shafts or springs '{name}'")
+        for shaft in self.shafts:
+            for joint, _ in shaft.turns:
+                if joint not in joints:
+                    raise InputError(
+                        f"shaft '{shaft.name}' turns with '{joint}', which is not a joint",
+                        allowed=joints,
+                    )
+        for spring in self.springs:
+            for end in spring.ends:
+                if end not in bodies:
+                    raise InputError(
+                        f"spring '{spring.name}' ends at '{end}', which is not a body",
+                        allowed=sorted(bodies),
+                    )
+            if not any(e.joint for body in self.path(*spring.ends) for e in body.elements):
+                raise InputError(f"no joint moves the spring '{spring.name}'")
+        for curve in self.curves:
+            if curve.on not in moving:
+                raise InputError(
+                    f"there is a torque on '{curve.on}', which is no joint or shaft",
+                    allowed=moving,
+                )
+
     @property
     def joints(self) -> int:
         """How many joints are measured."""
@@ -171,8 +207,9 @@ class Linkage(Conveniences):
         closures = tuple(
             replace(c, ends=(moved(c.ends[0]), moved(c.ends[1]))) for c in self.closures
         )
+        springs = tuple(replace(s, ends=(moved(s.ends[0]), moved(s.ends[1]))) for s in self.springs)
         stand = Body(name, WORLD, elements)
-        return replace(self, bodies=(stand, *bodies), closures=closures)
+        return replace(self, bodies=(stand, *bodies), closures=closures, springs=springs)
 
     @property
     def equations(self) -> int:

@@ -51,6 +51,8 @@ class Unit(Enum):
     QUADRATIC = "N m s2/rad2"
     STIFFNESS = "N m/rad"
     GAIN = "N m/A"
+    FORCE = "N"
+    SPRING = "N/m"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from theodolite.model.machine import Machine
 
 SERIAL = ("puma560", "rx90", "stanford", "scara", "irb120", "ur10e", "panda", "lwr4", "everett7")
-MECHANISMS = ("fourbar", "fivebar", "palletizer", "rssr")
+MECHANISMS = ("fourbar", "fivebar", "palletizer", "mtm", "rssr")
 PARALLEL = ("h4", "h4_31", "delta", "gough", "rrr3")
 NAMES = (*SERIAL, *MECHANISMS, *PARALLEL)
 
