@@ -114,7 +114,8 @@ class BodyPrior:
     def slope(self, values: FloatArray) -> FloatArray:
         """Gradient of the distance, (columns,)."""
         slope = np.zeros(self.size)
-        inverse = np.linalg.inv(self._pseudo_inertias(values))
+        root = np.linalg.inv(np.linalg.cholesky(self._pseudo_inertias(values)))
+        inverse = root.transpose(0, 2, 1) @ root
         slope[self.bodies] = self._weights - np.einsum("bij,kji->bk", inverse, PATTERNS)
         slope[self.positive] = 1.0 / self.usual - BARRIER / values[self.positive]
         slope[self.signed] = values[self.signed] / self.spread**2
@@ -132,6 +133,16 @@ class BodyPrior:
         root[self.positive, self.positive] = np.sqrt(BARRIER) / values[self.positive]
         root[self.signed, self.signed] = 1.0 / self.spread
         return root
+
+    def room(self, values: FloatArray, step: FloatArray) -> float:
+        """How much of a step leads to the boundary of what can exist; infinite if none does."""
+        inverse = np.linalg.inv(np.linalg.cholesky(self._pseudo_inertias(values)))
+        change = inverse @ self._pseudo_inertias(step) @ inverse.transpose(0, 2, 1)
+        fastest = max(
+            float(-np.linalg.eigvalsh(change).min(initial=0.0)),
+            float((-step[self.positive] / values[self.positive]).max(initial=0.0)),
+        )
+        return 1.0 / fastest if fastest > 0 else float("inf")
 
     @property
     def _weights(self) -> FloatArray:

@@ -38,9 +38,14 @@ ROUNDS = 3
 MOST_DEVIATIONS = 1e5
 #: The search ends where a step would gain less than this, in squares of standard deviations, or at
 #: this many steps.
-SETTLED, MOST_STEPS = 1e-9, 200
+SETTLED, MOST_STEPS = 1e-9, 60
+#: Steps straight to the minimum before it is approached in levels, steps on each level, and the
+#: factor between levels.
+DIRECT, PER_LEVEL, LEVELS = 25, 8, 10.0
 #: A step is halved until it gains this part of what its slope promises, at most so many times.
-ENOUGH, HALVINGS = 0.1, 50
+GAINED, HALVINGS = 0.1, 50
+#: The part of the way to the boundary that a step may go.
+INSIDE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,21 +65,47 @@ def nearest_bodies(
     weight: float = 1.0,
     start: FloatArray | None = None,
 ) -> Posterior:
-    """The minimum of ``1/2 |R x - target|^2 + weight * distance(x)``, from a start inside."""
+    """The minimum of ``1/2 |R x - target|^2 + weight * distance(x)``, from a start inside.
+
+    Usually Newton's method goes straight there. Data that no bodies fit lead it along the boundary
+    of what can exist, where it crawls; then the prior first outweighs the data, and less and less.
+    """
+    found = _descend(R, target, prior, weight, prior.centre if start is None else start, DIRECT)
+    if found.settled:
+        return found
+    x = prior.centre
+    level = 0.5 * float(np.sum((R @ x - target) ** 2))
+    while level > weight:
+        x = _descend(R, target, prior, level, x, PER_LEVEL, enough=level).values
+        level /= LEVELS
+    return _descend(R, target, prior, weight, x, MOST_STEPS)
+
+
+def _descend(
+    R: FloatArray,
+    target: FloatArray,
+    prior: BodyPrior,
+    weight: float,
+    x: FloatArray,
+    most: int,
+    *,
+    enough: float = SETTLED,
+) -> Posterior:
+    """Damped Newton steps until one would gain less than ``enough``."""
 
     def cost(x: FloatArray) -> float:
         return 0.5 * float(np.sum((R @ x - target) ** 2)) + weight * prior.distance(x)
 
-    x = prior.centre if start is None else start
     value = cost(x)
-    for _ in range(MOST_STEPS):
+    for _ in range(most):
         step, root, gain = _newton_step(R, target, prior, weight, x)
-        if gain < SETTLED:
+        if gain < enough:
             return Posterior(x, root, settled=True)
-        part = 1.0
+        # Close to the boundary every further step is short: none goes all the way there.
+        part = min(1.0, INSIDE * prior.room(x, step))
         for _ in range(HALVINGS):
             tried = cost(x + part * step)
-            if tried <= value - ENOUGH * part * gain:
+            if tried <= value - GAINED * part * gain:
                 break
             part *= 0.5
         else:
