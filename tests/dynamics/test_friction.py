@@ -110,7 +110,7 @@ def test_friction_under_load_is_chosen_where_there_is_some() -> None:
     found = th.identify_dynamics(dynamics, run)
     assert found.friction is not None
     assert "load" in found.friction.chosen
-    assert found.friction.chosen in {each.model for each in found.friction.tried}
+    assert found.friction.chosen in {each.name for each in found.friction.tried}
     plain = th.identify_dynamics(dynamics, run, drives=FRICTION)
     assert predict(found, other).judged.error < 0.5 * predict(plain, other).judged.error
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.dynamics.simulated import GAINS, puma, recorded, true_values
+from theodolite.dynamics.current_ratio import gains_from_torques
 from theodolite.dynamics.drive_gains import identify_gains
 from theodolite.dynamics.drives import FRICTION
 from theodolite.dynamics.filtering import Run, filter_recording
@@ -15,9 +16,10 @@ from theodolite.dynamics.inertia import (
     RigidBody,
     change_of_frame,
     inertial_parameters,
+    is_body,
     mass_properties,
 )
-from theodolite.dynamics.payload import _inertia_slopes, identify_payload
+from theodolite.dynamics.payload import _inertia_slopes, identify_payload, torque_shares
 from theodolite.errors import InputError
 
 MASS, CENTRE = 4.0, np.array([0.02, -0.05, 0.1])
@@ -131,3 +133,99 @@ def test_errors_of_the_inertia_follow_from_those_of_the_parameters() -> None:
     for column, step in enumerate(1e-6 * np.eye(10)):
         ahead, behind = (mass_properties(body + side * step)[2] for side in (1, -1))
         np.testing.assert_allclose(slopes[:, :, column], (ahead - behind) / 2e-6, atol=1e-8)
+
+
+def test_the_mass_alone_is_enough_for_the_gains() -> None:
+    """Centre and inertia unknown: gains of joints that carry the mass, within their intervals."""
+    scores = []
+    for seed in range(5):
+        without, loaded = runs(seed, GAINS)
+        found = identify_gains(puma(), [without], [loaded], MASS)
+        assert found.status.good
+        np.testing.assert_allclose(found.gains[:3], GAINS[:3], rtol=0.05)
+        scores += ((found.gains - GAINS) / found.errors)[:5].tolist()
+    assert 0.6 < np.std(scores) < 1.4
+    with pytest.raises(InputError, match="a body of -1 kg"):
+        identify_gains(puma(), [without], [loaded], -1.0)
+
+
+def test_torques_and_currents_of_one_recording_give_the_gains() -> None:
+    """Noise in both: 95 % intervals by the scatter of many recordings."""
+    scores = []
+    for seed in range(12):
+        _, recording, _ = recorded(seed, noise=0.0)
+        rng = np.random.default_rng(seed)
+        size = 0.05 * recording.torques.std(axis=0)
+        tau = recording.torques + size * rng.standard_normal(recording.q.shape)
+        current = (recording.torques + size * rng.standard_normal(recording.q.shape)) / GAINS
+        found = gains_from_torques(
+            puma(), replace(recording, torques=tau), replace(recording, torques=current)
+        )
+        scores += ((found.gains - GAINS) / found.errors).tolist()
+        assert found.good
+    assert 0.8 < np.std(scores) < 1.25
+    assert abs(np.mean(scores)) < 0.4
+
+
+def test_a_current_of_another_joint_is_said() -> None:
+    _, recording, _ = recorded(0, noise=0.5)
+    swapped = replace(recording, torques=recording.torques[:, [1, 0, 2, 3, 4, 5]])
+    found = gains_from_torques(puma(), recording, swapped)
+    assert "torque and current of joint 1 have little in common" in found.warnings[0]
+
+
+def covered(seeds: range) -> float:
+    """How often the mass is within its interval, with gains that are known to 5 %."""
+    hits = []
+    for seed in seeds:
+        rng = np.random.default_rng(1000 + seed)
+        without, loaded = runs(seed)
+        wrong = 1.0 + 0.05 * rng.standard_normal(6)
+        pair = [replace(run, torques=run.torques * wrong) for run in (without, loaded)]
+        found = identify_payload(
+            puma(), pair[:1], pair[1:], drives=FRICTION, gain_errors=0.05**2 * np.eye(6)
+        )
+        width = found.result.statistics.quantile() * found.mass_error
+        hits.append(abs(found.mass - MASS) <= width)
+    return float(np.mean(hits))
+
+
+def test_uncertain_gains_widen_the_intervals_of_a_payload() -> None:
+    """Without them the intervals would be far too narrow; with them nearly all hold the mass."""
+    assert covered(range(40)) >= 0.875
+    without, loaded = runs(0)
+    plain = identify_payload(puma(), [without], [loaded], drives=FRICTION)
+    wide = identify_payload(
+        puma(), [without], [loaded], drives=FRICTION, gain_errors=0.05**2 * np.eye(6)
+    )
+    assert wide.mass_error > 3 * plain.mass_error
+
+
+@pytest.mark.study
+def test_intervals_of_a_payload_hold_with_uncertain_gains() -> None:
+    assert 0.93 <= covered(range(400)) <= 0.97
+
+
+def test_shares_of_the_torques_add_up() -> None:
+    """What all motors contribute together is the estimate itself."""
+    without, loaded = runs(0)
+    found = identify_payload(puma(), [without], [loaded], drives=FRICTION).result
+    np.testing.assert_allclose(torque_shares(found).sum(axis=1), found.base_values, rtol=1e-6)
+
+
+def test_the_inertia_of_a_payload_can_exist() -> None:
+    """A small load in much noise: what fits best need not be a body; what is given is one."""
+    truth = true_values(np.random.default_rng(0))
+    load = puma().payload_parameters(RigidBody(1.0, np.array([0.0, 0.0, 0.05]), 1e-4 * np.eye(3)))
+    moved = 0
+    for seed in range(4):
+        pair = [
+            filter_recording(recorded(10 * seed + n, noise=2.0, truth=truth, load=carried)[1])
+            for n, carried in enumerate((None, load))
+        ]
+        found = identify_payload(puma(), pair[:1], pair[1:], drives=FRICTION)
+        moved += not found.consistent
+        assert np.linalg.eigvalsh(found.inertia)[0] > 0
+        assert is_body(found.parameters)
+        assert abs(found.mass - 1.0) < 3 * found.mass_error
+    assert moved > 0

@@ -30,9 +30,10 @@ from theodolite.calibration.method import CalibrationProblem, Method, Start
 from theodolite.calibration.model_choice import Linearised, Model, Wanted, choose
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.quantities import all_of
-from theodolite.calibration.result import ABOVE_ANY_NOISE, Choice, Estimate, Result
+from theodolite.calibration.result import ABOVE_ANY_NOISE, Estimate, Result
 from theodolite.calibration.shortcomings import shortcomings
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
+from theodolite.estimation.choice import Choice
 from theodolite.estimation.descent import Progress
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss

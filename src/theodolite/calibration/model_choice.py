@@ -20,7 +20,6 @@ from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.cross_validation import ROWS_PER_PARAMETER
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import CalibrationProblem
-from theodolite.calibration.result import Choice, Tried
 from theodolite.calibration.term_groups import (
     AFTER,
     ALL_GROUPS,
@@ -32,6 +31,7 @@ from theodolite.calibration.term_groups import (
     when,
 )
 from theodolite.errors import InputError
+from theodolite.estimation.choice import Choice, select_forward
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.prior import Prior
 from theodolite.estimation.reduction import Reduction, merged, reduce_parts
@@ -42,13 +42,7 @@ from theodolite.model.robot import Robot
 
 #: Parts into which the measurements are split, and how many times they are split anew.
 FOLDS, SPLITS = 5, 3
-#: A larger model must predict better by this many standard errors of the difference, ...
-CLEARLY = 2.0
-#: ... and by this part, below which it is not worth its parameters.
-WORTHWHILE = 0.01
 GEOMETRY, GAINS = "geometry", "gains"
-#: Keeps ratios of exact predictions finite.
-TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,21 +219,9 @@ def choose(
     larger: Callable[[Model], Sequence[Model]],
 ) -> tuple[Model, Choice]:
     """The best model by forward selection; ``larger`` says what may follow a model."""
-
-    def best_of(models: Sequence[Model]) -> tuple[Model, FloatArray]:
-        found = [(model, at.scores(model, pose)) for model in models]
-        tables.extend(found)
-        return min(found, key=lambda pair: float(pair[1].mean()))
-
-    tables: list[tuple[Model, FloatArray]] = []
-    best, scores = best_of(first)
-    scale = max(float(scores.mean()), TINY)
-    while models := larger(best):
-        model, table = best_of(models)
-        if not _clearly_better(scores, table):
-            break
-        best, scores = model, table
-    return best, Choice(best.name, tuple(_tried(model, t, scale) for model, t in tables))
+    return select_forward(
+        first, larger, lambda model: at.scores(model, pose), lambda model: model.name
+    )
 
 
 def _without_each(
@@ -258,18 +240,3 @@ def _without_each(
             for place in range(len(parts) - 1)
         ]
     )
-
-
-def _clearly_better(before: FloatArray, after: FloatArray) -> bool:
-    """Is the gain in the mean square beyond its scatter over the groups, and worth it?"""
-    gain = before - after
-    scatter = float(gain.std(ddof=1) / np.sqrt(len(gain)))
-    return bool(gain.mean() > max(CLEARLY * scatter, 2.0 * WORTHWHILE * before.mean()))
-
-
-def _tried(model: Model, squares: FloatArray, scale: float) -> Tried:
-    """The root mean square, with the standard error that its mean has over the groups."""
-    mean = float(squares.mean())
-    scatter = float(squares.std(ddof=1) / np.sqrt(len(squares)))
-    root = np.sqrt(mean / scale)
-    return Tried(model.name, float(root), float(root * scatter / max(2.0 * mean, TINY)))

@@ -15,6 +15,7 @@ from theodolite.calibration.quantities import all_of
 from theodolite.calibration.shortcomings import CHANCE, Shortcomings
 from theodolite.calibration.weights import Share
 from theodolite.errors import InputError
+from theodolite.estimation.choice import Choice
 from theodolite.estimation.descent import Iteration, Status
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.outliers import FALSE_ALARMS, Outliers
@@ -123,24 +124,6 @@ class HeldOut:
         return self.exact or all(
             self.calibrated[quantity].rms < self.nominal[quantity].rms for quantity in self.nominal
         )
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A model that was tried: its held-out error relative to the smallest model's."""
-
-    name: str
-    error: float
-    #: Standard error over the parts that were held out in turn.
-    scatter: float
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A choice between models by cross-validation."""
-
-    chosen: str
-    tried: tuple[Tried, ...]
 
 
 @dataclass(frozen=True, eq=False)

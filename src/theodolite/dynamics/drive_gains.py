@@ -6,6 +6,9 @@ is too:
 
     i_j = (W_j X + y_j) / g_j      y: torque of the known payload, in the runs with it
 
+Its mass alone is enough: then its centre and inertia are further unknowns, and y is that of the
+mass at the flange.
+
 Gains as factors of noisy currents, ``g_j i_j = W_j X + y_j``, would be too small.
 """
 
@@ -22,6 +25,7 @@ from theodolite.dynamics.filtering import Cutoff, Run, mark_loaded
 from theodolite.dynamics.inertia import INERTIAL, RigidBody
 from theodolite.dynamics.machine_dynamics import MachineDynamics, require_serial
 from theodolite.dynamics.preparation import Recorded, prepare_groups
+from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.torque import TorqueProblem
 from theodolite.dynamics.torque_checks import check_runs
 from theodolite.dynamics.torque_noise import estimate_noise
@@ -54,6 +58,8 @@ class DriveGains:
     loads: FloatArray
     #: Warnings about recordings and payload, in words.
     warnings: tuple[str, ...] = ()
+    #: Of all gains together, (motors, motors).
+    covariance: FloatArray | None = None
 
     @property
     def good(self) -> bool:
@@ -73,15 +79,21 @@ class _CurrentProblem:
         payload: FloatArray,
         sigmas: FloatArray,
         gains: FloatArray | None = None,
+        free: FloatArray | None = None,
     ) -> None:
         """From the problem of robot and payload with currents in place of torques.
+
+        ``free`` (10, k) are directions in which the payload is unknown.
 
         ``gains`` from the linear problem are good to themselves: a prior that a payload outweighs
         by far, and that holds the gain of a joint that the payload does not load.
         """
         self.torques, self.payload, self.sigmas = torques, payload, sigmas
+        self.free = np.zeros((len(INERTIAL), 0)) if free is None else free
         self.linear = gains is None
-        self.size = len(torques.parameters) - len(INERTIAL)
+        robot = torques.parameters[: len(torques.parameters) - len(INERTIAL)]
+        carried = torques.parameters[len(robot) : len(robot) + self.free.shape[1]]
+        self.size = len(robot) + len(carried)
         names = torques.dynamics.motor_names
         means, tolerances = (
             (np.ones(len(names)), np.full(len(names), np.inf)) if gains is None else (gains, gains)
@@ -92,7 +104,7 @@ class _CurrentProblem:
                 zip(names, means.tolist(), tolerances.tolist(), strict=True), self.size
             )
         ]
-        self.parameters = (*torques.parameters[: self.size], *own)
+        self.parameters = (*robot, *carried, *own)
         # The gains first: what depends on them is regrouped, not they.
         last = len(self.parameters)
         self.priorities = (*range(self.size, 0, -1), *range(last + len(names), last, -1))
@@ -103,7 +115,9 @@ class _CurrentProblem:
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         X, gains = values[: self.size], values[self.size :]
         for whole in self.torques.tables():
-            table, load, currents = whole[: self.size], whole[self.size : -1], -whole[-1]
+            load, currents = whole[-len(INERTIAL) - 1 : -1], -whole[-1]
+            unknown = np.tensordot(self.free.T, load, axes=1)
+            table = np.concatenate([whole[: -len(INERTIAL) - 1], unknown])
             torques = np.tensordot(X, table, axes=1) + np.tensordot(self.payload, load, axes=1)
             by_gain = np.zeros((len(gains), *torques.shape))
             if self.linear:
@@ -126,7 +140,7 @@ def identify_gains(
     dynamics: MachineDynamics,
     without: Recorded,
     loaded: Recorded,
-    payload: RigidBody,
+    payload: RigidBody | float,
     *,
     drives: Drives = FRICTION,
     cutoff: float | Cutoff | None = None,
@@ -134,7 +148,7 @@ def identify_gains(
 ) -> DriveGains:
     """Gains from recordings with currents in place of torques, without and with a payload.
 
-    ``payload`` is the known body in the flange's frame.
+    ``payload`` is the known body in the flange's frame, or its mass alone, kg.
     """
     serial = require_serial(dynamics, "drive gains are identified only for serial robots")
     if holds(drives, Drive.LOAD):
@@ -144,18 +158,18 @@ def identify_gains(
         )
     groups = prepare_groups([without, loaded], cutoff=cutoff, trim=trim, slides=serial.slides)
     runs = mark_loaded(*groups)
-    carried = serial.payload_parameters(payload)
+    carried, free = _known_payload(serial, payload)
     problem = TorqueProblem(serial, runs, drives=drives, payload=True).stored()
-    solution, sigmas = _solve(problem, carried)
+    solution, sigmas = _solve(problem, carried, free)
     size = len(solution.values) - serial.motors
     spread = statistics(solution, noise_known=True)
     base = list(solution.identifiability.base)
-    errors = np.array(
-        [
-            float(spread.standard_errors[base.index(place)]) if place in base else float("nan")
-            for place in range(size, len(solution.values))
-        ]
+    places = [base.index(p) if p in base else -1 for p in range(size, len(solution.values))]
+    covariance = np.where(
+        np.array(places)[:, None] < 0, np.nan, spread.covariance[np.ix_(places, places)]
     )
+    covariance = np.where(np.array(places) < 0, np.nan, covariance)
+    errors = np.sqrt(np.diag(covariance))
     gains, loads = solution.values[size:], _payload_torques(serial, runs, carried)
     weak = [
         f"the payload hardly loads joint {serial.motor_names[joint]} ({loads[joint]:.2g} N m): do "
@@ -170,14 +184,27 @@ def identify_gains(
         sigmas,
         loads,
         (*check_runs(serial, runs).warnings, *weak),
+        covariance,
     )
 
 
-def _solve(problem: TorqueProblem, payload: FloatArray) -> tuple[Solution, FloatArray]:
+def _known_payload(
+    dynamics: Dynamics, payload: RigidBody | float
+) -> tuple[FloatArray, FloatArray | None]:
+    """Ten parameters in the last link's frame, and the directions in which they are unknown."""
+    if isinstance(payload, RigidBody):
+        return dynamics.payload_parameters(payload), None
+    at_flange = RigidBody(payload, np.zeros(3))
+    return dynamics.payload_parameters(at_flange), dynamics.flange_to_link()[:, :-1]
+
+
+def _solve(
+    problem: TorqueProblem, payload: FloatArray, free: FloatArray | None
+) -> tuple[Solution, FloatArray]:
     """Parameters and gains, and the long-run deviations of the currents that weighed the joints."""
     motors = problem.dynamics.motors
     sigmas = np.ones(motors)
-    solution = solve(_CurrentProblem(problem, payload, sigmas))
+    solution = solve(_CurrentProblem(problem, payload, sigmas, free=free))
     gains = solution.values[-motors:]
     if (gains <= 0).any():
         raise InputError(
@@ -185,7 +212,7 @@ def _solve(problem: TorqueProblem, payload: FloatArray) -> tuple[Solution, Float
             remedy="Check the payload, and which recordings carry it",
         )
     for _ in range(ROUNDS):
-        currents = _CurrentProblem(problem, payload, sigmas, gains)
+        currents = _CurrentProblem(problem, payload, sigmas, gains, free)
         solution = solve(currents, start=solution.values)
         parts = [block.residual.reshape(motors, -1) for block in currents.blocks(solution.values)]
         share = solution.identifiability.rank / motors

@@ -34,6 +34,7 @@ def identify_dynamics(
     prior_weight: float | None = None,
     payload: bool = False,
     only: Sequence[str] | None = None,
+    prefer: Sequence[str] = (),
     cutoff: float | Cutoff | None = None,
     trim: bool = True,
 ) -> IdentifiedDynamics:
@@ -42,7 +43,8 @@ def identify_dynamics(
     ``estimator`` is by default that of physically consistent bodies, ordinary least squares for
     energy and power. ``drives`` are by default chosen by cross-validation, with or without
     ``rotors``; see `choose_friction`. ``payload`` adds ten parameters that act in loaded runs;
-    ``only`` limits the model to some columns; ``cutoff`` and ``trim`` are those of `prepare_runs`.
+    ``only`` limits the model to some columns, and of dependent ones those in ``prefer`` are kept;
+    ``cutoff`` and ``trim`` are those of `prepare_runs`.
     `judge_identification` says how good the result is.
     """
     estimator = check_estimator(estimator, model, prior, whole=only is None)
@@ -59,7 +61,9 @@ def identify_dynamics(
         drives = friction_drives(USUAL_FRICTION, rotors=rotors)
     if model is not Model.TORQUE:
         return fit_energy(dynamics, runs, model, drives=drives)
-    problem = TorqueProblem(dynamics, runs, drives=drives, payload=payload, only=only)
+    problem = TorqueProblem(
+        dynamics, runs, drives=drives, payload=payload, only=only, prefer=prefer
+    )
     result = replace(fit_least_squares(problem, estimator), friction=choice)
     values: FloatArray | None = None if prior is None else prior.vector(problem.names)
     if estimator is Estimator.ESSENTIAL:

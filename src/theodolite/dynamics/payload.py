@@ -12,17 +12,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.dynamics.body_prior import BodyPrior
+from theodolite.dynamics.consistent import nearest_bodies
 from theodolite.dynamics.drives import Drives
 from theodolite.dynamics.estimators import Estimator
 from theodolite.dynamics.filtering import Cutoff, mark_loaded
 from theodolite.dynamics.identify import identify_dynamics
-from theodolite.dynamics.inertia import INERTIAL, PLACES, is_body, mass_properties
+from theodolite.dynamics.inertia import (
+    INERTIAL,
+    PLACES,
+    inertial_parameters,
+    is_body,
+    mass_properties,
+    pseudo_inertia,
+)
 from theodolite.dynamics.machine_dynamics import MachineDynamics, require_serial
 from theodolite.dynamics.preparation import Recorded, prepare_groups
 from theodolite.dynamics.result import IdentifiedDynamics
 from theodolite.dynamics.torque import PAYLOAD_SUFFIX
 from theodolite.dynamics.torque_checks import check_runs
 from theodolite.errors import InputError
+from theodolite.estimation.reduction import triangle
+from theodolite.estimation.scaling import unit_columns
+from theodolite.estimation.threads import single_thread
+
+#: Weight of the ball against the data, in squares of standard deviations.
+BALL_WEIGHT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +52,7 @@ class Payload:
     #: About the centre, kg m2, (3, 3).
     inertia: FloatArray
     inertia_errors: FloatArray
-    #: Could a body have these ten parameters?
+    #: Could a body have the ten parameters that fit best? Else they are those of the nearest one.
     consistent: bool
     #: The ten parameters in the flange's frame, and their covariance.
     parameters: FloatArray
@@ -67,8 +82,13 @@ def identify_payload(
     estimator: Estimator = Estimator.WEIGHTED,
     cutoff: float | Cutoff | None = None,
     trim: bool = True,
+    gain_errors: FloatArray | None = None,
 ) -> Payload:
-    """What the robot carried in the loaded recordings and not in the others."""
+    """What the robot carried in the loaded recordings and not in the others.
+
+    ``gain_errors`` is the relative covariance of the gains that turned currents into torques,
+    (motors, motors).
+    """
     serial = require_serial(dynamics, "payloads are identified only for serial robots")
     groups = prepare_groups([without, loaded], cutoff=cutoff, trim=trim, slides=serial.slides)
     runs = mark_loaded(*groups)
@@ -83,8 +103,11 @@ def identify_payload(
         )
     places = [names.index(name) for name in wanted]
     to_flange = np.linalg.inv(serial.flange_to_link())
-    parameters = to_flange @ result.base_values[places]
+    parameters: FloatArray = np.asarray(to_flange @ result.base_values[places])
     covariance = result.statistics.covariance[np.ix_(places, places)]
+    if gain_errors is not None:
+        shares = torque_shares(result)[places]
+        covariance = np.asarray(covariance + shares @ gain_errors @ shares.T)
     covariance = to_flange @ covariance @ to_flange.T
     mass_error = float(np.sqrt(covariance[9, 9]))
     if parameters[9] < -result.statistics.quantile() * mass_error:
@@ -92,6 +115,9 @@ def identify_payload(
             f"the payload's mass is {parameters[9]:.3g} kg",
             remedy="Exchange the recordings if the one with the payload was given first",
         )
+    possible = is_body(parameters)
+    if not possible and parameters[9] > 0:
+        parameters = _nearest_body(parameters, covariance)
     mass, centre, inertia = mass_properties(parameters)
     by_moments = np.concatenate([np.eye(3), -centre[:, None]], axis=1) / mass
     by_parameters = _inertia_slopes(parameters)
@@ -103,12 +129,48 @@ def identify_payload(
         np.sqrt(np.diag(by_moments @ covariance[6:, 6:] @ by_moments.T)),
         inertia,
         np.sqrt(inertia_variances),
-        is_body(parameters),
+        possible,
         parameters,
         covariance,
         result,
         check_runs(serial, runs).warnings,
     )
+
+
+def torque_shares(result: IdentifiedDynamics) -> FloatArray:
+    """What each motor's torques contribute to the base parameters, (base, motors).
+
+    They are linear in the torques: if a gain is 1 % too large, its share is too.
+    """
+    problem, base = result.problem, result.identifiability.base
+    size, motors = len(problem.parameters), problem.dynamics.motors
+    factor: FloatArray = np.zeros((0, size + motors))
+    with single_thread():
+        for table in problem.tables():
+            apart = np.zeros((motors, *table.shape[1:]))
+            for motor in range(motors):
+                apart[motor, motor] = -table[-1, motor]
+            columns = np.concatenate([table[:-1], apart])
+            if problem.whitening is not None:
+                columns = np.matmul(problem.whitening, columns)
+            factor = triangle([factor, columns.reshape(size + motors, -1).T], size + motors)
+        unit, lengths = unit_columns(factor[:, base])
+        found = np.linalg.lstsq(unit, factor[:, size:], rcond=None)[0]
+    return np.asarray(found / lengths[:, None])
+
+
+def _nearest_body(parameters: FloatArray, covariance: FloatArray) -> FloatArray:
+    """The body that the data contradict least, drawn a little to a ball at the same place."""
+    mass, centre, _ = mass_properties(parameters)
+    size = float(np.sqrt(np.trace(covariance[:6, :6]) / mass)) or float(np.linalg.norm(centre))
+    ball = pseudo_inertia(inertial_parameters(mass, centre, 0.4 * mass * size**2 * np.eye(3)))
+    nothing = np.empty(0, dtype=np.intp)
+    prior = BodyPrior(
+        np.arange(10)[None], np.array([ball]), nothing, np.empty(0), nothing, np.empty(0), 10
+    )
+    scale = np.sqrt(np.diag(covariance))
+    root = np.linalg.inv(np.linalg.cholesky(covariance / np.outer(scale, scale))) / scale
+    return nearest_bodies(root, root @ parameters, prior, BALL_WEIGHT).values
 
 
 def _inertia_slopes(parameters: FloatArray) -> FloatArray:

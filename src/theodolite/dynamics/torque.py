@@ -85,8 +85,12 @@ class RegressorProblem:
         drives: Drives = ROTORS,
         payload: bool = False,
         only: Sequence[str] | None = None,
+        prefer: Sequence[str] = (),
     ) -> None:
-        """With ``payload``, its ten parameters; ``only`` keeps some of all columns, by name."""
+        """With ``payload``, its ten parameters; ``only`` keeps some of all columns, by name.
+
+        Of dependent columns those that are named in ``prefer`` are kept first.
+        """
         dynamics.check_drives(drives)
         self.dynamics, self.payload = dynamics, payload
         self.drives: Drives = drives if isinstance(drives, Mapping) else tuple(drives)
@@ -103,7 +107,7 @@ class RegressorProblem:
         if payload:
             self.symbols += [(symbol, PAYLOAD_SUFFIX) for symbol in INERTIAL]
         names = [symbol + suffix for symbol, suffix in self.symbols]
-        unknown = sorted(set(only or ()) - set(names))
+        unknown = sorted({*(only or ()), *prefer} - set(names))
         if unknown:
             raise InputError(f"there is no parameter {', '.join(unknown)}", allowed=names)
         #: Indices of the columns that are used; None where all are.
@@ -115,7 +119,11 @@ class RegressorProblem:
             for place, (symbol, suffix) in enumerate(self.symbols)
         )
         # The order of the columns is the order of choice: those of further links are regrouped.
-        self.priorities = tuple(range(len(self.parameters), 0, -1))
+        size = len(self.parameters)
+        self.priorities = tuple(
+            size - place + (size if parameter.name in prefer else 0)
+            for place, parameter in enumerate(self.parameters)
+        )
 
     @property
     def names(self) -> list[str]:
@@ -190,6 +198,7 @@ class TorqueProblem(RegressorProblem):
         drives: Drives = ROTORS,
         payload: bool = False,
         only: Sequence[str] | None = None,
+        prefer: Sequence[str] = (),
         whitening: FloatArray | None = None,
         loads: Mapping[str, float] | None = None,
     ) -> None:
@@ -197,7 +206,7 @@ class TorqueProblem(RegressorProblem):
 
         ``loads`` are the parameters by name that friction under load takes the load from.
         """
-        super().__init__(dynamics, runs, drives=drives, payload=payload, only=only)
+        super().__init__(dynamics, runs, drives=drives, payload=payload, only=only, prefer=prefer)
         self.whitening, self._loads = whitening, loads
         self._stored: list[FloatArray] | None = None
 

@@ -28,7 +28,7 @@ Model = TypeVar("Model")
 class Tried:
     """A model, and its error on data that were left out, relative to the simplest one's."""
 
-    model: str
+    name: str
     error: float
     #: Standard error of that, by its scatter over the groups that were left out.
     scatter: float
@@ -76,9 +76,9 @@ def clearly_better(before: FloatArray, after: FloatArray) -> bool:
     return bool(gain.mean() > max(CLEARLY * scatter, 2.0 * WORTHWHILE * before.mean()))
 
 
-def tried(model: str, squares: FloatArray, scale: float) -> Tried:
+def tried(name: str, squares: FloatArray, scale: float) -> Tried:
     """The root mean square, with the standard error that its mean has over the groups."""
     mean = float(squares.mean())
     scatter = float(squares.std(ddof=1) / np.sqrt(len(squares)))
     root = np.sqrt(mean / scale)
-    return Tried(model, float(root), float(root * scatter / max(2.0 * mean, TINY)))
+    return Tried(name, float(root), float(root * scatter / max(2.0 * mean, TINY)))

@@ -179,7 +179,7 @@ def choice_content(choice: Choice | None) -> dict[str, Any] | None:
     return {
         "chosen": choice.chosen,
         "tried": [
-            {"model": each.model, "error": each.error, "scatter": each.scatter}
+            {"model": each.name, "error": each.error, "scatter": each.scatter}
             for each in choice.tried
         ],
     }

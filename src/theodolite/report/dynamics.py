@@ -76,9 +76,9 @@ def _show_friction(screen: Console, result: IdentifiedDynamics) -> None:
     usual, *others = choice.tried
     best = sorted(others, key=lambda each: each.error)[:BEST_SHOWN]
     for each in (usual, *best):
-        style = "bold" if each.model == choice.chosen else None
+        style = "bold" if each.name == choice.chosen else None
         error = f"{100 * each.error:.1f} +- {100 * each.scatter:.1f} %"
-        table.add_row(each.model, error, style=style)
+        table.add_row(each.name, error, style=style)
     screen.print(table)
     screen.print(
         f"friction, of {len(choice.tried)} models: {choice.chosen}", markup=False, highlight=False
@@ -281,8 +281,8 @@ def show_payload(screen: Console, payload: Payload, robot: str) -> None:
     screen.print(f"robot: {robot}", markup=False)
     if not payload.consistent:
         screen.print(
-            "this inertia is not physically possible: the runs hardly determine it. Mass and "
-            "centre are valid",
+            "the runs hardly determine the inertia: what fits best could not be that of a body, so "
+            "the nearest that could is given",
             style="yellow",
         )
 

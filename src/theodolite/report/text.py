@@ -12,7 +12,8 @@ from rich.table import Table
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.completeness import Completeness
 from theodolite.calibration.excitation import Excitation
-from theodolite.calibration.result import Choice, Errors, Result
+from theodolite.calibration.result import Errors, Result
+from theodolite.estimation.choice import Choice
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.io.units import shown_in
 from theodolite.model.bodies import BodyElement

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
 from theodolite.cli.dynamics.options import (
@@ -19,17 +22,23 @@ from theodolite.cli.dynamics.options import (
     load_dynamics,
     parse_body,
     parse_drives,
+    parse_numbers,
 )
-from theodolite.cli.dynamics.payload import LoadedArgument, WithoutArgument
+from theodolite.cli.dynamics.payload import WithoutArgument
 from theodolite.cli.options import (
     ColumnsOption,
+    ForceOption,
     IgnoreOption,
     JsonOption,
     RobotArgument,
     console,
     print_json,
     working,
+    wrote,
 )
+
+if TYPE_CHECKING:
+    from theodolite.dynamics.inertia import RigidBody
 
 NAME = "gains"
 
@@ -37,8 +46,19 @@ NAME = "gains"
 def command(
     robot: RobotArgument,
     without: WithoutArgument,
-    loaded: LoadedArgument,
+    loaded: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[WITH]",
+            help="A recording with the payload. Without it, the first recording must hold torques "
+            "and currents.",
+        ),
+    ] = None,
     payload: PayloadOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the gains and their covariance as JSON."),
+    ] = None,
     friction: FrictionOption = DEFAULT_FRICTION,
     stribeck_speed: StribeckOption = DEFAULT_STRIBECK,
     gravity: GravityOption = None,
@@ -48,33 +68,60 @@ def command(
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     skip_bad: SkipBadOption = False,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Identify drive gains in Nm/A from currents and a known payload."""
+    """Identify drive gains in Nm/A from currents and a known payload, or from torques."""
+    from theodolite.dynamics.current_ratio import gains_from_torques
     from theodolite.dynamics.drive_gains import identify_gains
     from theodolite.errors import InputError
+    from theodolite.io.gains_file import write_gains
+    from theodolite.io.writing import check_outputs
     from theodolite.report.dynamics import gains_data, show_gains, show_remarks
 
-    if payload is None:
-        raise InputError("--payload is missing", remedy="Drive gains need a known payload")
-    body = parse_body(payload)
+    inputs = [Path(robot), without, *([] if loaded is None else [loaded])]
+    check_outputs([out], force=force, inputs=inputs)
+    if (payload is None) != (loaded is None):
+        raise InputError(
+            "--payload and a recording with it belong together",
+            remedy="Give both; or neither, with a recording that holds torques and currents",
+        )
+    body = None if payload is None else _known(payload)
     # The payload is given in the frame of the tip, so there must be just one.
     dynamics = load_dynamics(robot, gravity, tip, stribeck_speed, any_tip=False)
     reader = RecordingReader(dynamics, columns, ignore, None, skip_bad)
     with working(f"identifying the drive gains of {dynamics.name}"):
-        gains = identify_gains(
-            dynamics,
-            reader.read(without, currents=True),
-            reader.read(loaded, currents=True),
-            body,
-            drives=parse_drives(friction, rotors=True),
-            cutoff=cutoff,
-            trim=not keep_rest,
-        )
+        if loaded is None or body is None:
+            gains = gains_from_torques(
+                dynamics,
+                reader.read(without),
+                reader.read(without, currents=True),
+                trim=not keep_rest,
+            )
+        else:
+            gains = identify_gains(
+                dynamics,
+                reader.read(without, currents=True),
+                reader.read(loaded, currents=True),
+                body,
+                drives=parse_drives(friction, rotors=True),
+                cutoff=cutoff,
+                trim=not keep_rest,
+            )
     screen = console(json=json)
     show_gains(screen, gains)
+    if out is not None:
+        write_gains(out, gains, dynamics.name, force=force)
+        wrote(screen, out)
     show_remarks(screen, (), gains.warnings)
     if json:
         print_json(gains_data(gains))
     if not gains.good:
         raise typer.Exit(1)
+
+
+def _known(text: str) -> RigidBody | float:
+    """The whole payload, or its mass alone."""
+    if "," not in text.strip():
+        return float(parse_numbers(text, "--payload", "2.8 or 2.8,0,0,60")[0])
+    return parse_body(text)

@@ -43,6 +43,7 @@ from theodolite.cli.options import (
     wrote,
 )
 from theodolite.io.machines import is_urdf
+from theodolite.io.naming import name_list
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,6 +106,20 @@ def command(
             "that are left out allow.",
         ),
     ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...", help="Identify only these parameters; all others are zero."
+        ),
+    ] = None,
+    prefer: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="Keep these of parameters that depend on each other. Default: those of the links "
+            "nearest to the base.",
+        ),
+    ] = "",
     urdf_out: Annotated[
         Path | None,
         typer.Option(
@@ -162,6 +177,8 @@ def command(
             rotors=rotors,
             prior=_read_prior(prior, robot, chosen, tip) if kind is Model.TORQUE else None,
             prior_weight=prior_weight,
+            only=None if only is None else name_list(only),
+            prefer=name_list(prefer),
             cutoff=cutoff,
             trim=not keep_rest,
         )

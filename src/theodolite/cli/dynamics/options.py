@@ -38,7 +38,11 @@ TipOption = Annotated[
 ]
 GainsOption = Annotated[
     str | None,
-    typer.Option(metavar="K,K,...", help="Drive gains, Nm/A, if currents were recorded."),
+    typer.Option(
+        metavar="K,K,...|FILE",
+        help="Drive gains, Nm/A, if currents were recorded: numbers, or what 'dynamics gains "
+        "--out' wrote.",
+    ),
 ]
 CutoffOption = Annotated[
     float | None,
@@ -74,7 +78,8 @@ PayloadOption = Annotated[
     typer.Option(
         metavar="m,x,y,z[,...]",
         help="A known payload: its mass, kg, and centre of mass in the frame of the tip, mm; "
-        "optionally XX,XY,XZ,YY,YZ,ZZ about that centre, kg m2.",
+        "optionally XX,XY,XZ,YY,YZ,ZZ about that centre, kg m2. For gains, the mass alone is "
+        "enough.",
     ),
 ]
 RotorsOption = Annotated[
@@ -269,19 +274,36 @@ class RecordingReader:
     drive_gains: str | None = None
     skip_bad: bool = False
 
+    @property
+    def gains(self) -> tuple[FloatArray | None, FloatArray | None]:
+        """Drive gains and their covariance, from numbers or from a file."""
+        from theodolite.io.gains_file import read_gains
+
+        if self.drive_gains is None:
+            return None, None
+        if self.drive_gains.lower().endswith(".json"):
+            return read_gains(self.drive_gains)
+        return parse_numbers(self.drive_gains, "--drive-gains", "14.9,13.3 or gains.json"), None
+
+    def gain_errors(self) -> FloatArray | None:
+        """Relative covariance of the gains, where it is known."""
+        import numpy as np
+
+        gains, covariance = self.gains
+        if gains is None or covariance is None:
+            return None
+        return np.asarray(covariance / np.outer(gains, gains))
+
     def read(self, path: Path, *, currents: bool = False, motion: bool = False) -> Recording:
         """One recording; with ``currents``, these in place of torques; a ``motion`` needs none."""
         from theodolite.io.recordings import read_recording
 
-        gains = self.drive_gains
         return read_recording(
             path,
             self.dynamics.robot,
             columns=None if self.columns is None else name_list(self.columns),
             ignore=name_list(self.ignore),
-            drive_gains=None
-            if gains is None
-            else parse_numbers(gains, "--drive-gains", "14.9,13.3"),
+            drive_gains=self.gains[0],
             currents=currents,
             motion=motion,
             skip_bad=self.skip_bad,

@@ -72,10 +72,17 @@ def command(
             drives=choose_drives(friction, rotors=True, dynamics=dynamics),
             cutoff=cutoff,
             trim=not keep_rest,
+            gain_errors=reader.gain_errors(),
         )
     screen = console(json=json)
     show_payload(screen, payload, dynamics.robot.source)
-    show_remarks(screen, (), payload.warnings)
+    notes = []
+    if drive_gains is not None and reader.gain_errors() is None:
+        notes.append(
+            "how certain the drive gains are is not known, so their errors are not in these "
+            "intervals: a gain that is 1 % off weighs 1 % off"
+        )
+    show_remarks(screen, notes, payload.warnings)
     if json:
         print_json(payload_data(payload))
     if not payload.good:
