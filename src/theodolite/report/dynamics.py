@@ -10,18 +10,22 @@ from rich.console import Console
 from rich.table import Table
 
 from theodolite.arrays import BoolArray, FloatArray
+from theodolite.dynamics.base_parameters import base_values
 from theodolite.dynamics.drive_gains import DriveGains
 from theodolite.dynamics.excitation.optimise import Excitation
 from theodolite.dynamics.inertia import INERTIAL, PLACES, mass_properties
 from theodolite.dynamics.judge import Judgement
 from theodolite.dynamics.motion_torques import MotionTorques
 from theodolite.dynamics.payload import Payload
-from theodolite.dynamics.prediction import Prediction
+from theodolite.dynamics.prediction import Prediction, predict
 from theodolite.dynamics.result import IdentifiedDynamics
+from theodolite.dynamics.with_geometry import GeometryAndDynamics
 from theodolite.estimation.identifiability import Identifiability
 
 #: How many of the friction models that were tried are shown; JSON has them all.
 BEST_SHOWN = 5
+#: How many parameters are shown that a wrong geometry affects.
+MOST_AFFECTED = 8
 #: Values below this part of the largest one of their unit are rounding.
 ROUNDING = 1e-12
 
@@ -236,6 +240,88 @@ def show_base_values(
     screen.print(table)
     for line in relations:
         screen.print(f"  {line}", markup=False)
+
+
+def geometry_data(both: GeometryAndDynamics) -> dict[str, Any]:
+    """Calibration and dynamics in numbers, and what the nominal geometry would have done."""
+    before, after = predict_own(both.nominal), predict_own(both.dynamics)
+    return {
+        "calibration": {
+            "status": both.calibration.status.name.lower(),
+            "before": {name: errors.rms for name, errors in both.calibration.before.items()},
+            "after": {name: errors.rms for name, errors in both.calibration.after.items()},
+        },
+        "error": after.judged.error,
+        "error_nominal_geometry": before.judged.error,
+        "parameters": [
+            {
+                "name": both.dynamics.identifiability.parameters[index].name,
+                "value": value,
+                "stderr": error,
+                "stderr_geometry": geometry,
+                "nominal_geometry": nominal,
+            }
+            for index, value, error, geometry, nominal in _changes(both)
+        ],
+    }
+
+
+def _changes(both: GeometryAndDynamics) -> list[tuple[int, float, float, float, float]]:
+    """Base parameters: index, value, standard error, its part by geometry, nominal value."""
+    known = both.dynamics.identifiability
+    nominal = base_values(known, both.nominal.values)
+    return list(
+        zip(
+            known.base.tolist(),
+            both.dynamics.base_values.tolist(),
+            both.dynamics.statistics.standard_errors.tolist(),
+            both.geometry_errors.tolist(),
+            nominal.tolist(),
+            strict=True,
+        )
+    )
+
+
+def show_geometry(screen: Console, both: GeometryAndDynamics) -> None:
+    """What the calibration gains, and what a wrong geometry does to the parameters."""
+    for name, errors in both.calibration.after.items():
+        before = both.calibration.before[name]
+        factor, unit = (1e3, "mm") if name == "position" else (1.0, "")
+        screen.print(
+            f"geometry, {name}: {factor * before.rms:.4g} before, {factor * errors.rms:.4g} "
+            f"{unit} after calibration (rms)",
+            markup=False,
+        )
+    rows = sorted(_changes(both), key=lambda row: -abs(row[4] - row[1]) / max(row[2], 1e-300))
+    table = Table(
+        title="What the nominal geometry would have done: the most affected base parameters",
+        title_justify="left",
+    )
+    for heading in ("name", "value", "+- 95 %", "by geometry", "nominal geometry", "unit"):
+        table.add_column(heading, justify="left" if heading in ("name", "unit") else "right")
+    width = both.dynamics.statistics.quantile()
+    for index, value, error, geometry, nominal in rows[:MOST_AFFECTED]:
+        parameter = both.dynamics.identifiability.parameters[index]
+        table.add_row(
+            parameter.name,
+            f"{value:.5f}",
+            f"{width * error:.5f}",
+            f"{width * geometry:.5f}",
+            f"{nominal:.5f}",
+            parameter.unit.value,
+        )
+    screen.print(table)
+    wrong, right = predict_own(both.nominal), predict_own(both.dynamics)
+    screen.print(
+        f"torque error with the nominal geometry {100 * wrong.judged.error:.2f} %, with the "
+        f"calibrated one {100 * right.judged.error:.2f} %",
+        markup=False,
+    )
+
+
+def predict_own(result: IdentifiedDynamics) -> Prediction:
+    """The torques of the recordings that a result was fitted to."""
+    return predict(result, result.problem.runs)
 
 
 def show_remarks(screen: Console, notes: Iterable[str], warnings: Iterable[str]) -> None:

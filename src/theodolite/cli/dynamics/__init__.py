@@ -12,6 +12,7 @@ from theodolite.cli.dynamics import (
     predict,
     simulate,
     validate,
+    with_geometry,
 )
 from theodolite.cli.help import Command
 
@@ -23,6 +24,6 @@ app = typer.Typer(
 )
 for verb in (
     *(identifiable, excite, identify, validate, predict, simulate),
-    *(payload, gains, base_values),
+    *(payload, gains, base_values, with_geometry),
 ):
     app.command(verb.NAME, cls=Command)(verb.command)
