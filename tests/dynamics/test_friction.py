@@ -88,14 +88,14 @@ def test_all_terms_together_hold_their_intervals() -> None:
 @pytest.mark.parametrize("drive", [drive for drive in Drive if drive is not Drive.LOAD])
 @pytest.mark.parametrize("transition", [0.05, 0.5])
 def test_slopes_of_a_term_are_those_of_its_torque(drive: Drive, transition: float) -> None:
-    q, qd, qdd = np.random.default_rng(1).standard_normal((3, 50))
+    q, qd, qdd, warmth = np.random.default_rng(1).standard_normal((4, 50))
     step = 1e-6
 
     def torque(*change: float) -> np.ndarray:
         moved = (part + by for part, by in zip((q, qd, qdd), change, strict=True))
-        return drive_torque(drive, Axis(*moved, transition=transition))
+        return drive_torque(drive, Axis(*moved, transition=transition, temperature=warmth))
 
-    slopes = drive_slopes(drive, Axis(q, qd, qdd, transition=transition))
+    slopes = drive_slopes(drive, Axis(q, qd, qdd, transition=transition, temperature=warmth))
     for place, slope in enumerate(slopes):
         ahead, behind = ([side * step * (place == k) for k in range(3)] for side in (1, -1))
         by_difference = (torque(*ahead) - torque(*behind)) / (2 * step)
@@ -171,6 +171,23 @@ def test_passive_joints_have_friction_too() -> None:
     elbow = dynamics.axes.index("elbow")
     power = (table[place] * state.qd.T).sum(axis=0)
     np.testing.assert_allclose(power, joints.qd[:, elbow] ** 2, atol=1e-9)
+
+
+def test_friction_that_falls_as_the_oil_gets_warm_is_chosen() -> None:
+    run, truth = run_with(puma(), FRICTION, 1, 0.3)
+    warmth = np.tile(np.linspace(20, 60, len(run.state))[:, None], 6)
+    warm = replace(run.state, temperatures=warmth)
+    drives = (*FRICTION, Drive.TEMPERATURE)
+    values = dict(zip(puma().names(FRICTION), truth.tolist(), strict=True))
+    vector = np.array([values.get(name, -0.02) for name in puma().names(drives)])
+    noise = 0.3 * np.random.default_rng(0).standard_normal(run.torques.shape)
+    torques = np.tensordot(vector, puma().regressor(warm, drives), axes=1).T + noise
+    found = th.identify_dynamics(puma(), replace(run, state=warm, torques=torques))
+    assert found.friction is not None
+    assert "temperature" in found.friction.chosen
+    assert found.named()["ft2"] == pytest.approx(-0.02, rel=0.3)
+    with pytest.raises(InputError, match="needs the temperatures"):
+        puma().regressor(run.state, drives)
 
 
 def test_names_of_terms_are_all_known() -> None:

@@ -29,7 +29,7 @@ def gains_from_torques(
     dynamics: Tree, torques: Recorded, currents: Recorded, *, trim: bool = True
 ) -> DriveGains:
     """Gains from the same recordings read twice: with torques, and with currents in their place."""
-    groups = prepare_groups([torques, currents], trim=trim, slides=dynamics.slides)
+    groups = prepare_groups([torques, currents], trim=trim, dynamics=dynamics)
     tau, i = (np.concatenate([run.measured() for run in runs]) for runs in groups)
     if tau.shape != i.shape:
         raise InputError(

@@ -156,7 +156,7 @@ def identify_gains(
             "friction under load needs torques, and gains are identified from currents",
             remedy="Leave that term out",
         )
-    groups = prepare_groups([without, loaded], cutoff=cutoff, trim=trim, slides=serial.slides)
+    groups = prepare_groups([without, loaded], cutoff=cutoff, trim=trim, dynamics=serial)
     runs = mark_loaded(*groups)
     carried, free = _known_payload(serial, payload)
     problem = TorqueProblem(serial, runs, drives=drives, payload=True).stored()

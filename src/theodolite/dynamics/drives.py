@@ -13,6 +13,7 @@ from enum import Enum
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.errors import InputError
 
 #: Speed of a hinge at which the Stribeck term has fallen to 1/e, unless another is given, rad/s. A
 #: guess: the term is linear only for a given speed.
@@ -20,6 +21,9 @@ STRIBECK_SPEED = 0.1
 #: A slide has the speed that the surfaces of a hinge have this far from its axis, m: 10 mm/s by
 #: default. What counts is how fast surfaces pass each other, whatever the size of the robot.
 STRIBECK_LEVER = 0.1
+
+#: Degrees C at which friction by temperature adds nothing.
+USUAL_TEMPERATURE = 20.0
 
 
 class Drive(Enum):
@@ -41,6 +45,8 @@ class Drive(Enum):
     QUADRATIC = "fq"
     #: fs s exp(-|q'| / v): the additional friction at low speed; below zero, less of it.
     STRIBECK = "fs"
+    #: ft (T - 20 C) q': viscous friction by temperature; below zero, it falls as oil gets warm.
+    TEMPERATURE = "ft"
     #: rs sin q and rc cos q: torque that comes back with every turn.
     RIPPLE_SIN = "rs"
     RIPPLE_COS = "rc"
@@ -86,6 +92,7 @@ FRICTION_NAMES: dict[str, tuple[Drive, ...]] = {
     "asymmetric": (Drive.ASYMMETRIC,),
     "quadratic": (Drive.QUADRATIC,),
     "stribeck": (Drive.STRIBECK,),
+    "temperature": (Drive.TEMPERATURE,),
     "ripple": (Drive.RIPPLE_SIN, Drive.RIPPLE_COS),
     "spring": (Drive.SPRING,),
     "curve": (Drive.SPRING, Drive.SQUARE, Drive.CUBE),
@@ -108,9 +115,12 @@ class State:
     q: FloatArray
     qd: FloatArray
     qdd: FloatArray
+    #: Temperatures of the joints, degrees C, (n, motors), where they were recorded.
+    temperatures: FloatArray | None = None
 
     def __getitem__(self, rows: slice) -> State:
-        return State(self.q[rows], self.qd[rows], self.qdd[rows])
+        warmth = None if self.temperatures is None else self.temperatures[rows]
+        return State(self.q[rows], self.qd[rows], self.qdd[rows], warmth)
 
     def __len__(self) -> int:
         return len(self.qd)
@@ -136,12 +146,25 @@ class Axis:
     transition: float = 0.0
     #: Speed at which the Stribeck term has fallen to 1/e, rad/s or m/s.
     stribeck: float = STRIBECK_SPEED
+    #: Degrees C, (n,), where it was recorded.
+    temperature: FloatArray | None = None
+
+    @property
+    def warmth(self) -> FloatArray:
+        """How much warmer than usual it is, K."""
+        if self.temperature is None:
+            raise InputError(
+                "friction by temperature needs the temperatures of the joints",
+                remedy="Record them, or leave that term out",
+            )
+        return self.temperature - USUAL_TEMPERATURE
 
     @staticmethod
     def of(state: State, number: int, transition: float, stribeck: float) -> Axis:
         """One column of a state."""
         q, qd, qdd = (part[:, number] for part in (state.q, state.qd, state.qdd))
-        return Axis(q, qd, qdd, transition, stribeck)
+        warmth = None if state.temperatures is None else state.temperatures[:, number]
+        return Axis(q, qd, qdd, transition, stribeck, warmth)
 
     @property
     def direction(self) -> FloatArray:
@@ -181,6 +204,7 @@ _BY_SPEED = {
     Drive.ASYMMETRIC: lambda axis: np.abs(axis.qd),
     Drive.QUADRATIC: lambda axis: axis.qd * np.abs(axis.qd),
     Drive.STRIBECK: lambda axis: axis.direction * axis.slowness,
+    Drive.TEMPERATURE: lambda axis: axis.warmth * axis.qd,
 }
 _BY_POSITION = {
     Drive.OFFSET: lambda axis: np.ones_like(axis.q),
@@ -216,6 +240,8 @@ def drive_slopes(drive: Drive, axis: Axis) -> tuple[FloatArray, FloatArray, Floa
         Drive.QUADRATIC: 2.0 * np.abs(axis.qd),
         Drive.STRIBECK: axis.slowness * falling,
     }
+    if drive is Drive.TEMPERATURE:
+        by_velocity[drive] = axis.warmth
     return (
         by_position.get(drive, zero),
         by_velocity.get(drive, zero),

@@ -24,6 +24,7 @@ from theodolite.dynamics.recording_checks import (
     highest_frequency,
     torque_band,
 )
+from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 
 #: Order of the low-pass of the positions; twice that by going both ways.
@@ -141,11 +142,16 @@ def propose_cutoff(recording: Recording) -> Cutoff:
 
 
 def filter_recording(
-    recording: Recording, *, cutoff: float | Cutoff | None = None, loaded: bool = False
+    recording: Recording,
+    *,
+    cutoff: float | Cutoff | None = None,
+    loaded: bool = False,
+    dynamics: Tree | None = None,
 ) -> Run:
     """Resample, low-pass filter and differentiate a recording without interruptions.
 
-    ``cutoff`` in Hz; by default, the one that is proposed.
+    ``cutoff`` in Hz; by default, the one that is proposed. Accelerations of the tool, if they were
+    recorded, are used with the ``dynamics`` of its robot.
     """
     if len(recording.gaps):
         raise InputError(
@@ -160,6 +166,11 @@ def filter_recording(
     even = recording.resampled
     check_cutoff(even, cutoff.frequency)
     state = differentiate(even, cutoff.frequency)
+    if even.tool_acceleration is not None:
+        from theodolite.dynamics.tool_acceleration import use_tool_acceleration
+
+        smooth = low_pass(even.tool_acceleration, cutoff.frequency, even.rate)
+        state = use_tool_acceleration(dynamics, state, smooth)
     torques, rate = even.torques, even.rate
     coarser = int(rate / (FINEST * cutoff.frequency))
     if coarser > 1:
@@ -167,7 +178,7 @@ def filter_recording(
 
         # Far above the cut-off more samples add nothing.
         torques = np.asarray(decimate(torques, coarser, ftype="fir", axis=0))
-        state = State(state.q[::coarser], state.qd[::coarser], state.qdd[::coarser])
+        state = state[::coarser]
         rate = rate / coarser
     decimation = Decimation.below(cutoff.frequency, rate)
     # Filters and differences are wrong at the ends.
@@ -209,8 +220,8 @@ def differentiate(even: Recording, cutoff: float) -> State:
     q = low_pass(even.q, cutoff, even.rate)
     qd = np.gradient(q, step, axis=0) if even.qd is None else low_pass(even.qd, cutoff, even.rate)
     if even.qdd is None:
-        return State(q, qd, np.gradient(qd, step, axis=0))
-    return State(q, qd, low_pass(even.qdd, cutoff, even.rate))
+        return State(q, qd, np.gradient(qd, step, axis=0), even.temperatures)
+    return State(q, qd, low_pass(even.qdd, cutoff, even.rate), even.temperatures)
 
 
 def low_pass(signal: FloatArray, cutoff: float, rate: float) -> FloatArray:

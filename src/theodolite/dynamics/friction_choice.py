@@ -56,6 +56,8 @@ class FrictionModel:
     terms: tuple[str, ...] = USUAL_FRICTION
     gradual: bool = False
     stribeck_speed: float = STRIBECK_SPEED
+    #: What may be added.
+    further: tuple[str, ...] = FURTHER_FRICTION
 
     @property
     def name(self) -> str:
@@ -66,7 +68,7 @@ class FrictionModel:
     def larger(self) -> list[FrictionModel]:
         """The same with one more term, in each of its shapes."""
         models = [] if self.gradual else [replace(self, gradual=True)]
-        for term in FURTHER_FRICTION:
+        for term in self.further:
             if term in self.terms:
                 continue
             further = replace(self, terms=(*self.terms, term))
@@ -105,9 +107,12 @@ def choose_friction(
     Bodies are drawn to those of a ``prior``, if there is one; see `body_prior`.
     """
     with single_thread():
-        tables = _Tables(dynamics, runs, prior, rotors=rotors)
+        # Friction by temperature is in question only where it was recorded.
+        warm = all(run.state.temperatures is not None for run in runs)
+        further = (*FURTHER_FRICTION, "temperature") if warm else FURTHER_FRICTION
+        tables = _Tables(dynamics, runs, prior, further, rotors=rotors)
         model, choice = select_forward(
-            [FrictionModel()],
+            [FrictionModel(further=further)],
             lambda model: model.larger(),
             tables.scores,
             lambda model: model.name,
@@ -138,12 +143,13 @@ class _Tables:
         dynamics: Tree,
         runs: Sequence[Run],
         prior: DynamicParameters | None,
+        further: Sequence[str],
         *,
         rotors: bool,
     ) -> None:
         self.dynamics = dynamics
         self.blocks = time_blocks(runs)
-        every = friction_drives((*USUAL_FRICTION, *FURTHER_FRICTION), rotors=rotors)
+        every = friction_drives((*USUAL_FRICTION, *further), rotors=rotors)
         whole = TorqueProblem(dynamics, self.blocks, drives=every)
         self.symbols, self.names, self.usual = whole.symbols, whole.names, usual_sizes(whole)
         own: Drives = ROTORS if rotors else ()

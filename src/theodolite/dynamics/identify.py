@@ -50,7 +50,7 @@ def identify_dynamics(
     estimator = check_estimator(estimator, model, prior, whole=only is None)
     if prior is not None:
         prior.check_frames(dynamics)
-    runs = prepare_runs(recordings, cutoff=cutoff, trim=trim, slides=dynamics.slides)
+    runs = prepare_runs(recordings, cutoff=cutoff, trim=trim, dynamics=dynamics)
     choice = None
     if drives is None and model is Model.TORQUE and only is None:
         # What a payload adds is not friction.

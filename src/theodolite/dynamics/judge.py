@@ -86,7 +86,7 @@ def judge_identification(
     """
     runs = result.problem.runs
     unseen = prepare_runs(
-        check, cutoff=result.parameters.cutoff, trim=trim, slides=result.dynamics.slides
+        check, cutoff=result.parameters.cutoff, trim=trim, dynamics=result.dynamics
     )
     values, drives = result.named(), result.problem.drives
     fit = predict_torques(result.dynamics, runs, values, drives)
@@ -135,7 +135,7 @@ def validate_parameters(
         recordings,
         cutoff=parameters.cutoff if cutoff is None else cutoff,
         trim=trim,
-        slides=dynamics.slides,
+        dynamics=dynamics,
     )
     if payload is not None:
         runs = mark_loaded([], runs)

@@ -128,7 +128,7 @@ class LoopDynamics(Tree):
         """
         if state.q.shape[1] > self.motors:
             return state
-        return State(self.mechanism.assembled(state.q)[0], state.qd, state.qdd)
+        return State(self.mechanism.assembled(state.q)[0], state.qd, state.qdd, state.temperatures)
 
     def axis(self, state: State, joints: State, number: int) -> Axis:
         if number < self.joints:

@@ -6,7 +6,7 @@ regressor tell inertia, Coriolis and gravity apart; the drives add theirs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -77,8 +77,8 @@ def predict_motion(
             np.tensordot(values[rigid], each[rigid], axes=1).T
             for each in (
                 table,
-                dynamics.regressor(State(own.q, still, own.qdd), drives, values=values),
-                dynamics.regressor(State(own.q, still, still), drives, values=values),
+                dynamics.regressor(replace(own, qd=still), drives, values=values),
+                dynamics.regressor(replace(own, qd=still, qdd=still), drives, values=values),
             )
         )
         others = np.tensordot(values[~rigid & ~springs], table[~rigid & ~springs], axes=1).T

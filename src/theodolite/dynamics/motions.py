@@ -17,7 +17,7 @@ def prepare_motion(motion: Recording, *, cutoff: float | None = None) -> tuple[F
     and differentiated, without their ends, where filters are wrong.
     """
     if motion.qd is not None and motion.qdd is not None:
-        return motion.times, State(motion.q, motion.qd, motion.qdd)
+        return motion.times, State(motion.q, motion.qd, motion.qdd, motion.temperatures)
     even = motion.resampled
     frequency = propose_cutoff(motion).frequency if cutoff is None else cutoff
     check_cutoff(even, frequency)

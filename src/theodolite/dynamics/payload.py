@@ -90,7 +90,7 @@ def identify_payload(
     (motors, motors).
     """
     serial = require_serial(dynamics, "payloads are identified only for serial robots")
-    groups = prepare_groups([without, loaded], cutoff=cutoff, trim=trim, slides=serial.slides)
+    groups = prepare_groups([without, loaded], cutoff=cutoff, trim=trim, dynamics=serial)
     runs = mark_loaded(*groups)
     result = identify_dynamics(serial, runs, drives=drives, estimator=estimator, payload=True)
     names = result.identifiability.identifiable

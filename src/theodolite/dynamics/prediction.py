@@ -76,7 +76,7 @@ def predict(result: IdentifiedDynamics, recordings: Recorded) -> Prediction:
     Recordings are filtered at the cut-off of the fit: a lower one would flatter the prediction.
     """
     dynamics, cutoff = result.dynamics, result.parameters.cutoff
-    runs = prepare_runs(recordings, cutoff=cutoff, slides=dynamics.slides)
+    runs = prepare_runs(recordings, cutoff=cutoff, dynamics=dynamics)
     return predict_torques(dynamics, runs, result.named(), result.problem.drives)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from theodolite.arrays import BoolArray
 from theodolite.dynamics.filtering import Cutoff, Run, filter_recording, propose_cutoff
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.recording_checks import note_gaps
+from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 
 #: What the functions of dynamics take: recordings, or runs that were filtered before.
@@ -20,15 +20,15 @@ def prepare_runs(
     *,
     cutoff: float | Cutoff | None = None,
     trim: bool = True,
-    slides: BoolArray | None = None,
+    dynamics: Tree | None = None,
 ) -> list[Run]:
     """Even samples of recordings, all at one cut-off; interrupted ones become several runs.
 
     By default the cut-off is the highest that is proposed for any of them. With ``trim``, the
-    standstill before and after moving is left out. ``slides`` says which joints do, where the
-    recordings do not. Runs that were filtered before stay as they are.
+    standstill before and after moving is left out. ``dynamics`` says which joints slide, and where
+    the tool is. Runs that were filtered before stay as they are.
     """
-    return prepare_groups([recordings], cutoff=cutoff, trim=trim, slides=slides)[0]
+    return prepare_groups([recordings], cutoff=cutoff, trim=trim, dynamics=dynamics)[0]
 
 
 def prepare_groups(
@@ -36,11 +36,12 @@ def prepare_groups(
     *,
     cutoff: float | Cutoff | None = None,
     trim: bool = True,
-    slides: BoolArray | None = None,
+    dynamics: Tree | None = None,
 ) -> list[list[Run]]:
     """The same for several groups of recordings, all at one cut-off."""
     prepared = [
-        [_Pieces.of(item, trim=trim, slides=slides) for item in _listed(group)] for group in groups
+        [_Pieces.of(item, trim=trim, dynamics=dynamics) for item in _listed(group)]
+        for group in groups
     ]
     if cutoff is None:
         proposed = (
@@ -57,18 +58,20 @@ def _listed(recordings: Recorded) -> list[Recording | Run]:
 class _Pieces:
     """One recording between its interruptions, or a run that was filtered before."""
 
-    def __init__(self, item: Recording | Run, parts: Sequence[Recording]) -> None:
-        self.item, self.parts = item, parts
+    def __init__(
+        self, item: Recording | Run, parts: Sequence[Recording], dynamics: Tree | None
+    ) -> None:
+        self.item, self.parts, self.dynamics = item, parts, dynamics
 
     @staticmethod
-    def of(item: Recording | Run, *, trim: bool, slides: BoolArray | None) -> _Pieces:
+    def of(item: Recording | Run, *, trim: bool, dynamics: Tree | None) -> _Pieces:
         if isinstance(item, Run):
-            return _Pieces(item, [])
-        if item.slides is None:
-            item = replace(item, slides=slides)
+            return _Pieces(item, [], dynamics)
+        if item.slides is None and dynamics is not None:
+            item = replace(item, slides=dynamics.slides)
         item = item.drop_repeats()
         item = item.trim_rest() if trim else item
-        return _Pieces(item, item.split_at_gaps() if len(item.gaps) else [item])
+        return _Pieces(item, item.split_at_gaps() if len(item.gaps) else [item], dynamics)
 
     def runs(self, cutoff: float | Cutoff | None) -> Iterator[Run]:
         """Every part that is long enough for the low-pass."""
@@ -82,7 +85,7 @@ class _Pieces:
         count = 0
         for part in self.parts:
             try:
-                run = filter_recording(part, cutoff=cutoff)
+                run = filter_recording(part, cutoff=cutoff, dynamics=self.dynamics)
             except InputError as error:
                 refused = error
                 continue

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +46,10 @@ class Recording:
     slides: BoolArray | None = None
     #: What is worth knowing about how it was read, in words.
     notes: tuple[str, ...] = ()
+    #: Temperatures of the joints, degrees C, (n, motors), and acceleration of the tool in the
+    #: world, m/s2, (n, 3), if they were recorded.
+    temperatures: FloatArray | None = None
+    tool_acceleration: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if len(self.times) < FEWEST_ROWS:
@@ -160,21 +166,16 @@ class Recording:
         def at_even_times(table: FloatArray) -> FloatArray:
             return np.asarray(CubicSpline(self.times, table)(times))
 
-        return replace(
-            self,
-            times=times,
-            q=at_even_times(self.q),
-            torques=at_even_times(self.torques),
-            qd=None if self.qd is None else at_even_times(self.qd),
-            qdd=None if self.qdd is None else at_even_times(self.qdd),
-        )
+        return self._changed(times, at_even_times)
+
+    def _changed(self, times: FloatArray, change: Callable[[FloatArray], FloatArray]) -> Recording:
+        """The same at other times, with every channel that was recorded changed alike."""
+        names = ("q", "torques", "qd", "qdd", "temperatures", "tool_acceleration")
+        tables = {name: getattr(self, name) for name in names}
+        changed: dict[str, Any] = {
+            name: None if table is None else change(table) for name, table in tables.items()
+        }
+        return replace(self, times=times, **changed)
 
     def _rows(self, rows: IntArray) -> Recording:
-        return replace(
-            self,
-            times=self.times[rows],
-            q=self.q[rows],
-            torques=self.torques[rows],
-            qd=None if self.qd is None else self.qd[rows],
-            qdd=None if self.qdd is None else self.qdd[rows],
-        )
+        return self._changed(self.times[rows], lambda table: table[rows])

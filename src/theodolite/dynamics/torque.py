@@ -32,6 +32,7 @@ UNITS = {
     "fq": Unit.QUADRATIC,
     **dict.fromkeys(("fc", "off", "fs", "rs", "rc"), Unit.TORQUE),
     "fl": Unit.ONE,
+    "ft": Unit.WARMTH,
     **dict.fromkeys(("k", "k2", "k3"), Unit.STIFFNESS),
     "ks": Unit.SPRING,
     "fp": Unit.FORCE,

@@ -97,7 +97,7 @@ def identify_with_geometry(
             "for serial robots"
         )
     dynamics = Dynamics(robot, gravity=gravity)
-    runs = prepare_runs(recordings, cutoff=cutoff, trim=trim, slides=dynamics.slides)
+    runs = prepare_runs(recordings, cutoff=cutoff, trim=trim, dynamics=dynamics)
     result = identify_dynamics(dynamics, runs)
     found = result.problem.dynamics
     assert isinstance(found, Dynamics)

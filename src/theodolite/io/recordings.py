@@ -7,6 +7,8 @@
 | ``qd1_rad_s`` ..., ``qdd1_rad_s2`` ... | velocities and accelerations, if recorded |
 | ``tau1_Nm`` ... | torques (``N`` where the joint slides), or |
 | ``i1_A`` ... | currents, to be multiplied by drive gains |
+| ``temp1_C`` ... | temperatures of the joints, if friction depends on them |
+| ``ax_m_s2 ay_m_s2 az_m_s2`` | acceleration of the tool in the world, without gravity |
 
 An archive (``.npz``) has ``times positions torques``, or ``currents`` instead of ``torques``, and
 perhaps ``velocities accelerations``; all in SI units.
@@ -29,7 +31,8 @@ from theodolite.io.units import LARGEST_NUMBER, joint_units
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 
-_COLUMN = re.compile(r"(qdd|qd|q|tau|i)(\d+)_(\w+)$")
+_COLUMN = re.compile(r"(qdd|qd|q|tau|i|temp)(\d+)_(\w+)$")
+_TOOL = ("ax_m_s2", "ay_m_s2", "az_m_s2")
 _TIMES = {"t_s": 1.0, "t_ms": 1e-3, "t_us": 1e-6, "t_ns": 1e-9}
 #: A time is damaged if it is this many usual steps away from the median of so many rows before
 #: and after it.
@@ -93,6 +96,8 @@ def read_recording(
         str(path),
         np.array([kind is Joint.PRISMATIC for kind in robot.joint_types]),
         notes,
+        tables.get("temperatures"),
+        tables.get("tool accelerations"),
     )
 
 
@@ -114,6 +119,7 @@ def _columns(
         "qdd": ("accelerations", "rad_s2"),
         "tau": ("torques", "Nm"),
         "i": ("currents", "A"),
+        "temp": ("temperatures", "C"),
     }
     by_joint: dict[str, dict[int, FloatArray]] = {kind: {} for kind in kinds}
     tables: dict[str, FloatArray] = {}
@@ -124,6 +130,8 @@ def _columns(
                 raise InputError("has two columns of time", where=str(path))
             tables["times"] = values * _TIMES[name]
             continue
+        if name in _TOOL:
+            continue
         kind, joint, factor = _meaning(name, robot, path)
         if joint in by_joint[kind]:
             raise InputError(f"column '{name}': {kind}{joint} is given twice", where=str(path))
@@ -131,6 +139,12 @@ def _columns(
     for kind, (what, unit) in kinds.items():
         if by_joint[kind]:
             tables[what] = _joined(by_joint[kind], kind, robot, path, unit)
+    if any(name in table.columns for name in _TOOL):
+        missing = [name for name in _TOOL if name not in table.columns]
+        if missing:
+            raise InputError(f"column {missing[0]} is missing", where=str(path), allowed=_TOOL)
+        places = [table.columns.index(name) for name in _TOOL]
+        tables["tool accelerations"] = table.values[:, places]
     notes: tuple[str, ...] = ()
     if len(table.skipped):
         notes = (
@@ -188,6 +202,8 @@ def _units(kind: str, joint: Joint) -> dict[str, float]:
         return {"Nm": 1.0, "mNm": 1e-3} if joint is Joint.REVOLUTE else {"N": 1.0}
     if kind == "i":
         return {"A": 1.0, "mA": 1e-3}
+    if kind == "temp":
+        return {"C": 1.0}
     suffix = {"q": "", "qd": "_s", "qdd": "_s2"}[kind]
     return {unit + suffix: factor for unit, factor in joint_units(joint).items()}
 

@@ -49,6 +49,7 @@ class Unit(Enum):
     TORQUE = "N m"
     VISCOUS = "N m s/rad"
     QUADRATIC = "N m s2/rad2"
+    WARMTH = "N m s/(rad K)"
     STIFFNESS = "N m/rad"
     GAIN = "N m/A"
     FORCE = "N"

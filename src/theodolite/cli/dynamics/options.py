@@ -70,7 +70,8 @@ FrictionOption = Annotated[
     typer.Option(
         metavar="TERM,...",
         help="Friction terms: viscous, coulomb, offset, load, quadratic, stribeck, asymmetric, "
-        "ripple, spring; or none. For single joints: 'viscous,coulomb; 3: viscous'.",
+        "ripple, temperature, spring, curve; or none. For single joints: 'viscous,coulomb; 3: "
+        "viscous'.",
     ),
 ]
 PayloadOption = Annotated[
@@ -113,7 +114,8 @@ ChosenFrictionOption = Annotated[
         "--friction",
         metavar="TERM,...",
         help="auto chooses by torques that are left out. Or terms: viscous, coulomb, offset, load, "
-        "quadratic, stribeck, asymmetric, ripple, spring; or none. For single joints: "
+        "quadratic, stribeck, asymmetric, ripple, temperature, spring, curve; or none. For "
+        "single joints: "
         "'viscous,coulomb; 3: viscous'.",
     ),
 ]
