@@ -50,6 +50,7 @@ from theodolite.calibration.tip_method import TipMethod, TipResidual
 from theodolite.calibration.validate import Validation
 from theodolite.calibration.validate import validate as _validate
 from theodolite.dynamics.base_parameters import find_base_parameters
+from theodolite.dynamics.current_ratio import gains_from_torques
 from theodolite.dynamics.drive_gains import identify_gains
 from theodolite.dynamics.estimators import Estimator
 from theodolite.dynamics.excitation.optimise import excite
@@ -59,11 +60,13 @@ from theodolite.dynamics.inertia import RigidBody
 from theodolite.dynamics.judge import judge_identification, validate_parameters
 from theodolite.dynamics.loop_dynamics import LoopDynamics
 from theodolite.dynamics.machine_dynamics import build_dynamics
+from theodolite.dynamics.motion_torques import predict_motion, simulate_recording
 from theodolite.dynamics.payload import identify_payload
 from theodolite.dynamics.prediction import predict
 from theodolite.dynamics.preparation import prepare_runs
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.serial import Dynamics
+from theodolite.dynamics.with_geometry import identify_with_geometry
 from theodolite.errors import InputError, TheodoliteError, shown
 from theodolite.estimation.descent import Progress, Status
 from theodolite.estimation.identifiability import Identifiability
@@ -71,7 +74,8 @@ from theodolite.estimation.loss import Loss, Shape
 from theodolite.estimation.solver import Change
 from theodolite.io.circle_table import read_circles
 from theodolite.io.dh_table import read_dh_table
-from theodolite.io.dynamics_file import read_dynamics, write_dynamics
+from theodolite.io.dynamics_file import read_dynamics, read_prior, write_dynamics
+from theodolite.io.gains_file import read_gains, write_gains
 from theodolite.io.recordings import read_recording
 from theodolite.io.robot_file import read_robot, write_robot
 from theodolite.io.tables import read_measurements, write_measurements
@@ -151,31 +155,38 @@ __all__ = [
     "excite",
     "filter_recording",
     "find_base_parameters",
+    "gains_from_torques",
     "identifiable",
     "identify",
     "identify_dynamics",
     "identify_gains",
     "identify_payload",
+    "identify_with_geometry",
     "judge_identification",
     "locate",
     "perturb",
     "place",
     "predict",
+    "predict_motion",
     "prepare_runs",
     "read_circles",
     "read_dh_table",
     "read_dynamics",
+    "read_gains",
     "read_measurements",
     "read_pictures",
+    "read_prior",
     "read_recording",
     "read_robot",
     "read_urdf",
     "residuals",
     "robot_from_circles",
     "simulate",
+    "simulate_recording",
     "validate",
     "validate_parameters",
     "write_dynamics",
+    "write_gains",
     "write_measurements",
     "write_robot",
 ]

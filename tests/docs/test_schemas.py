@@ -15,6 +15,7 @@ from referencing import Registry, Resource
 import theodolite as th
 import verbs
 from tests.dynamics.simulated import GAINS, motion, puma, torques_of, true_values
+from theodolite.dynamics.drives import FRICTION
 from theodolite.dynamics.inertia import inertial_parameters
 from theodolite.io.provenance import provenance
 
@@ -97,6 +98,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         arrays = {"times": times, "positions": state.q}
         np.savez(folder / f"{name}.npz", torques=torques, **arrays)
         np.savez(folder / f"{name}-i.npz", currents=torques / GAINS, **arrays)
+    recording = th.read_recording(folder / "without.npz", puma().robot)
+    known = th.identify_dynamics(puma(), recording, drives=FRICTION)
+    th.write_dynamics(folder / "known.json", known, th.judge_identification(known))
     return folder
 
 
@@ -146,6 +150,14 @@ RUNS = [
     ("dynamics payload", "puma560 {in}/without.npz {in}/loaded.npz", 0),
     ("dynamics payload", "puma560 {in}/without.npz {in}/other.npz", None),
     ("dynamics gains", "puma560 {in}/without-i.npz {in}/loaded-i.npz --payload 2.5,0,0,100", None),
+    ("dynamics base-values", "puma560 {in}/known.json", 0),
+    ("dynamics predict", "puma560 {in}/known.json {in}/other.npz --out {out}.csv", 0),
+    ("dynamics simulate", "puma560 {in}/known.json {in}/other.npz --out {out}.csv", 0),
+    (
+        "dynamics with-geometry",
+        "puma560 {in}/without.npz --data position:{in}/position.csv",
+        None,
+    ),
 ]
 
 

@@ -75,7 +75,6 @@ def dynamics_content(
         "gravity": list(parameters.gravity or ()),
         "base": list(parameters.base),
         "covariance": result.statistics.covariance.tolist(),
-        "deviations_Nm": list(parameters.deviations),
         "rank": identifiability.rank,
         "condition_number": identifiability.condition_number,
         "rows": result.rows,
@@ -165,7 +164,7 @@ def _read_spread(
     covariance = np.array(content["covariance"], dtype=np.float64).reshape(len(base), len(base))
     if not np.isfinite(covariance).all():
         raise ValueError("covariance")
-    return base, covariance, tuple(float(each) for each in content["deviations_Nm"])
+    return base, covariance, tuple(float(each) for each in content["sigma_Nm"])
 
 
 def _terms(symbols: Any) -> tuple[Drive, ...]:
