@@ -29,13 +29,16 @@ from theodolite.dynamics.inertia import (
 from theodolite.dynamics.machine_dynamics import MachineDynamics, require_serial
 from theodolite.dynamics.preparation import Recorded, prepare_groups
 from theodolite.dynamics.result import IdentifiedDynamics
-from theodolite.dynamics.torque import PAYLOAD_SUFFIX
+from theodolite.dynamics.torque import PAYLOAD_SUFFIX, TorqueProblem
 from theodolite.dynamics.torque_checks import check_runs
+from theodolite.dynamics.torque_noise import estimate_noise
 from theodolite.errors import InputError
 from theodolite.estimation.reduction import triangle
 from theodolite.estimation.scaling import unit_columns
 from theodolite.estimation.threads import single_thread
 
+#: Rounds in which noise and gains settle, and the relative error below which a gain is exact.
+ROUNDS, NEGLIGIBLE_GAIN = 6, 1e-6
 #: Weight of the ball against the data, in squares of standard deviations.
 BALL_WEIGHT = 0.1
 
@@ -103,12 +106,11 @@ def identify_payload(
         )
     places = [names.index(name) for name in wanted]
     to_flange = np.linalg.inv(serial.flange_to_link())
-    parameters: FloatArray = np.asarray(to_flange @ result.base_values[places])
-    covariance = result.statistics.covariance[np.ix_(places, places)]
+    values, spread = result.base_values, result.statistics.covariance
     if gain_errors is not None:
-        shares = torque_shares(result)[places]
-        covariance = np.asarray(covariance + shares @ gain_errors @ shares.T)
-    covariance = to_flange @ covariance @ to_flange.T
+        values, spread = fit_with_gains(result, gain_errors)
+    parameters: FloatArray = np.asarray(to_flange @ values[places])
+    covariance = to_flange @ spread[np.ix_(places, places)] @ to_flange.T
     mass_error = float(np.sqrt(covariance[9, 9]))
     if parameters[9] < -result.statistics.quantile() * mass_error:
         raise InputError(
@@ -137,26 +139,61 @@ def identify_payload(
     )
 
 
-def torque_shares(result: IdentifiedDynamics) -> FloatArray:
-    """What each motor's torques contribute to the base parameters, (base, motors).
+def fit_with_gains(
+    result: IdentifiedDynamics, gain_errors: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Base values and their covariance, with the gains as unknowns that are known to some degree.
 
-    They are linear in the torques: if a gain is 1 % too large, its share is too.
+    ``tau_j = W_j x / (1 + d_j)`` with d of the covariance ``gain_errors``: all joints have to carry
+    the same bodies, so they correct each other's gains. By Gauss-Newton's method; noise is in the
+    torques, so the unknown factor is not theirs, which would draw it to zero.
     """
     problem, base = result.problem, result.identifiability.base
     size, motors = len(problem.parameters), problem.dynamics.motors
-    factor: FloatArray = np.zeros((0, size + motors))
+    least = NEGLIGIBLE_GAIN**2 * np.eye(motors)
+    prior = np.linalg.inv(np.linalg.cholesky(gain_errors + least))
+    share, measured = result.identifiability.rank / motors, problem.measured()
+    values, off = np.zeros(size), np.zeros(motors)
+    values[base] = result.base_values
     with single_thread():
-        for table in problem.tables():
-            apart = np.zeros((motors, *table.shape[1:]))
-            for motor in range(motors):
-                apart[motor, motor] = -table[-1, motor]
-            columns = np.concatenate([table[:-1], apart])
-            if problem.whitening is not None:
-                columns = np.matmul(problem.whitening, columns)
-            factor = triangle([factor, columns.reshape(size + motors, -1).T], size + motors)
-        unit, lengths = unit_columns(factor[:, base])
-        found = np.linalg.lstsq(unit, factor[:, size:], rcond=None)[0]
-    return np.asarray(found / lengths[:, None])
+        for _ in range(ROUNDS):
+            factor = _factor_with_gains(problem, values, off)
+            rows = np.concatenate(
+                [
+                    factor[:, [*base, *range(size, size + motors)]],
+                    np.concatenate([np.zeros((motors, len(base))), prior], axis=1),
+                ]
+            )
+            unit, lengths = unit_columns(rows)
+            Q, R = np.linalg.qr(unit)
+            right = np.concatenate([factor[:, -1], prior @ off])
+            step = -np.linalg.solve(R, Q.T @ right) / lengths
+            values[base] += step[: len(base)]
+            off = off + step[len(base) :]
+            # What is left of the torques says how noisy they are once the gains are right.
+            left = problem.predict(values) / (1.0 + off) - measured
+            problem = problem.weighted(estimate_noise(left, measured, share).whitening)
+        half = np.linalg.inv(R).T / lengths
+    return values[base], np.asarray(half.T @ half)[: len(base), : len(base)]
+
+
+def _factor_with_gains(problem: TorqueProblem, values: FloatArray, off: FloatArray) -> FloatArray:
+    """The triangular factor of the derivatives by parameters and gains, and of the residual."""
+    size, motors = len(problem.parameters), problem.dynamics.motors
+    width = size + motors + 1
+    factor: FloatArray = np.zeros((0, width))
+    scale = 1.0 / (1.0 + off)[:, None]
+    for table in problem.tables():
+        torques = np.tensordot(values, table[:-1], axes=1)
+        by_gain = np.zeros((motors, *table.shape[1:]))
+        for motor in range(motors):
+            by_gain[motor, motor] = -torques[motor] * scale[motor] ** 2
+        residual = scale * torques + table[-1]
+        columns = np.concatenate([scale * table[:-1], by_gain, residual[None]])
+        if problem.whitening is not None:
+            columns = np.matmul(problem.whitening, columns)
+        factor = triangle([factor, columns.reshape(width, -1).T], width)
+    return factor
 
 
 def _nearest_body(parameters: FloatArray, covariance: FloatArray) -> FloatArray:
