@@ -144,7 +144,7 @@ def fit_with_gains(
 ) -> tuple[FloatArray, FloatArray]:
     """Base values and their covariance, with the gains as unknowns that are known to some degree.
 
-    ``tau_j = W_j x / (1 + d_j)`` with d of the covariance ``gain_errors``: all joints have to carry
+    ``tau_j = exp(d_j) W_j x`` with d of the covariance ``gain_errors``: all joints have to carry
     the same bodies, so they correct each other's gains. By Gauss-Newton's method; noise is in the
     torques, so the unknown factor is not theirs, which would draw it to zero.
     """
@@ -171,7 +171,7 @@ def fit_with_gains(
             values[base] += step[: len(base)]
             off = off + step[len(base) :]
             # What is left of the torques says how noisy they are once the gains are right.
-            left = problem.predict(values) / (1.0 + off) - measured
+            left = problem.predict(values) * np.exp(off) - measured
             problem = problem.weighted(estimate_noise(left, measured, share).whitening)
         half = np.linalg.inv(R).T / lengths
     return values[base], np.asarray(half.T @ half)[: len(base), : len(base)]
@@ -182,12 +182,12 @@ def _factor_with_gains(problem: TorqueProblem, values: FloatArray, off: FloatArr
     size, motors = len(problem.parameters), problem.dynamics.motors
     width = size + motors + 1
     factor: FloatArray = np.zeros((0, width))
-    scale = 1.0 / (1.0 + off)[:, None]
+    scale = np.exp(off)[:, None]
     for table in problem.tables():
         torques = np.tensordot(values, table[:-1], axes=1)
         by_gain = np.zeros((motors, *table.shape[1:]))
         for motor in range(motors):
-            by_gain[motor, motor] = -torques[motor] * scale[motor] ** 2
+            by_gain[motor, motor] = torques[motor] * scale[motor]
         residual = scale * torques + table[-1]
         columns = np.concatenate([scale * table[:-1], by_gain, residual[None]])
         if problem.whitening is not None:
@@ -199,8 +199,9 @@ def _factor_with_gains(problem: TorqueProblem, values: FloatArray, off: FloatArr
 def _nearest_body(parameters: FloatArray, covariance: FloatArray) -> FloatArray:
     """The body that the data contradict least, drawn a little to a ball at the same place."""
     mass, centre, _ = mass_properties(parameters)
-    size = float(np.sqrt(np.trace(covariance[:6, :6]) / mass)) or float(np.linalg.norm(centre))
-    ball = pseudo_inertia(inertial_parameters(mass, centre, 0.4 * mass * size**2 * np.eye(3)))
+    # As large as its inertia is uncertain: the data do not tell any more.
+    moment = float(np.sqrt(np.trace(covariance[:6, :6]) / 6))
+    ball = pseudo_inertia(inertial_parameters(mass, centre, moment * np.eye(3)))
     nothing = np.empty(0, dtype=np.intp)
     prior = BodyPrior(
         np.arange(10)[None], np.array([ball]), nothing, np.empty(0), nothing, np.empty(0), 10

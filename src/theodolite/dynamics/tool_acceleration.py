@@ -1,7 +1,7 @@
 """Accelerations of the motors from those of the tool, where an accelerometer recorded these.
 
 Positions that are differentiated twice are noisy; an accelerometer on the platform is not
-[Renaud2005]. The motors' accelerations are corrected by the smallest change that gives the tool the
+[Renaud2006]. The motors' accelerations are corrected by the smallest change that gives the tool the
 acceleration that was measured, ``J q'' + J' q' = a``.
 """
 
