@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import theodolite as th
-from theodolite.dynamics.drives import State
+from theodolite.dynamics.drives import FRICTION, State
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.torque import SAMPLES as BLOCK
@@ -32,6 +32,8 @@ FOLDED = 1_000_000
 #: Rows of W that are stored at a time for the comparison: a million would need 3.2 GB.
 STORED = 100_000
 REPEATS = 3
+#: Rows of the recordings of mechanisms.
+ROWS = 6000
 
 
 def pinocchio_model(dynamics: Dynamics) -> Any:
@@ -113,12 +115,42 @@ def folding(dynamics: Dynamics, rng: np.random.Generator) -> None:
     )
 
 
+def loops() -> None:
+    """Weighted identification of recordings of equal length: a serial arm, and mechanisms."""
+    times = np.arange(ROWS) / 100.0
+    rng = np.random.default_rng(1)
+    seconds = {}
+    for name in ("puma560", "palletizer", "delta", "h4", "gough"):
+        dynamics = th.build_dynamics(th.robots.load(name))
+        low, high = dynamics.position_range()
+        w = 2 * np.pi * rng.uniform(0.1, 0.6, dynamics.motors)
+        phase = w * times[:, None]
+        q = (low + high) / 2 + 0.1 * (high - low) * np.sin(phase)
+        qd, qdd = 0.1 * (high - low) * w * np.cos(phase), -0.1 * (high - low) * w**2 * np.sin(phase)
+        table = dynamics.regressor(State(q, qd, qdd), FRICTION)
+        torques = np.tensordot(rng.uniform(0.5, 1.0, len(table)), table, axes=1).T
+        torques += 0.01 * np.abs(torques).max(axis=0) * rng.standard_normal(torques.shape)
+        recording = th.Recording(times, q, torques, slides=dynamics.slides)
+
+        def fit(dynamics: Any = dynamics, recording: th.Recording = recording) -> None:
+            th.identify_dynamics(
+                dynamics, recording, drives=FRICTION, estimator=th.Estimator.WEIGHTED
+            )
+
+        seconds[name] = ROWS / best(fit, ROWS) / 1e3
+    serial = seconds.pop("puma560")
+    print(f"weighted identification of {ROWS} rows: puma560 {serial:.2f} s")
+    for name, taken in seconds.items():
+        print(f"  {name} {taken:.2f} s, {taken / serial:.1f} times the serial arm")
+
+
 def main() -> None:
     dynamics = Dynamics(th.robots.load("ur10e"))
     rng = np.random.default_rng(0)
     with single_thread():
         filling(dynamics, random_state(dynamics, SAMPLES, rng))
         folding(dynamics, rng)
+    loops()
 
 
 if __name__ == "__main__":

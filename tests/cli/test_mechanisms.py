@@ -36,9 +36,10 @@ def test_a_mechanism_is_calibrated(theodolite, robot: str) -> None:
     assert result["status"] == "converged"
     assert result["held_out"]["better"]
     assert result["rms"]["mm"] < 0.12
-    held = result["found"]["multipliers"]
-    assert held["status"] == "converged"
-    assert len(held["values"]) == 40
+    if th.robots.load(robot).closures:
+        held = result["found"]["multipliers"]
+        assert held["status"] == "converged"
+        assert len(held["values"]) == 40
     theodolite(
         "generate", "true.toml", "-m", "frame", "--points", 30, "--seed", 9, "--out", "f.csv"
     )
@@ -54,7 +55,7 @@ def test_identifiable_and_check_speak_of_mechanisms(theodolite, robot: str) -> N
     assert 0 < found["rank"] <= found["candidates"]
     code, out, _ = theodolite("check", robot)
     assert code == 0
-    assert "closure" in out
+    assert ("spring lift: hook to pin" if robot == "mtm" else "closure") in out
 
 
 def test_counts_of_the_five_bar(theodolite) -> None:

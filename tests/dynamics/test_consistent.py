@@ -89,16 +89,25 @@ def test_slope_and_curvature_of_the_prior_are_those_of_its_distance() -> None:
     )
 
 
-def test_intervals_of_bodies_hold() -> None:
-    """95 % intervals of the base values of consistent bodies, over 25 robots."""
+def covered(seeds: range) -> float:
+    """How often base values are within the intervals of consistent bodies."""
     hits = []
-    for seed in range(25):
+    for seed in seeds:
         dynamics, run, truth = simulated(seed)
         found = th.identify_dynamics(dynamics, run, drives=FRICTION)
         known = found.identifiability
         true = base_values(known, np.array([truth[p.name] for p in known.parameters]))
         hits.append(np.abs(found.base_values - true) <= found.statistics.half_widths())
-    assert 0.93 < np.concatenate(hits).mean() < 0.97
+    return float(np.concatenate(hits).mean())
+
+
+def test_intervals_of_bodies_hold() -> None:
+    assert 0.92 < covered(range(16)) < 0.98
+
+
+@pytest.mark.study
+def test_intervals_of_bodies_hold_over_many_robots() -> None:
+    assert 0.93 < covered(range(200)) < 0.97
 
 
 def test_torques_that_are_all_zero_are_no_model() -> None:

@@ -112,6 +112,7 @@ def test_power_is_the_change_of_energy(robot: th.Robot, seed: int) -> None:
 def test_drives_add_to_their_own_joint() -> None:
     dynamics = Dynamics(th.robots.puma560())
     state = random_state(dynamics, 4, np.random.default_rng(0))
+    state = replace(state, temperatures=np.full((4, 6), 30.0))
     drives = tuple(Drive)
     table = dynamics.regressor(state, drives)
     names = dynamics.names(drives)
@@ -121,6 +122,8 @@ def test_drives_add_to_their_own_joint() -> None:
             (f"fva{j + 1}", np.abs(state.qd)), (f"fs{j + 1}", stribeck),
             (f"Ia{j + 1}", state.qdd), (f"fv{j + 1}", state.qd), (f"k{j + 1}", state.q),
             (f"fc{j + 1}", np.sign(state.qd)), (f"off{j + 1}", np.ones_like(state.q)),
+            (f"ft{j + 1}", 10.0 * state.qd), (f"fq{j + 1}", state.qd * np.abs(state.qd)),
+            (f"rs{j + 1}", np.sin(state.q)), (f"k2{j + 1}", state.q**2),
         ):  # fmt: skip
             found = table[names.index(name)]
             np.testing.assert_array_equal(found[j], column[:, j])

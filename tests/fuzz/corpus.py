@@ -8,6 +8,7 @@ import numpy as np
 
 import theodolite as th
 from theodolite.calibration.catalogue import method_named
+from theodolite.dynamics.drives import FRICTION
 from theodolite.io.robot_file import parse_robot
 
 ARM = """format = "theodolite robot 1"
@@ -90,6 +91,33 @@ z_mm = "-Z+5"
 """
 
 
+#: A mechanism with all that may act inside.
+FORCES = """
+format = "theodolite robot 1"
+name = "forces"
+units = { length = "mm", angle = "deg" }
+tool = "hand"
+joints = [
+  { name = "m1", min = -60, max = 60, home = 0 },
+  { name = "m2", min = -60, max = 60, home = 0 },
+]
+bodies = [
+  { name = "arm", product = "Ry(m1) Tz(400)" },
+  { name = "hand", on = "arm", product = "Ry(0.5*m2-m1) Tx(300)" },
+  { name = "hook", product = "Tx(=100)" },
+]
+shafts = [{ name = "elbow", turns = { m2 = 0.5, m1 = -1 }, friction = ["viscous", "curve"] }]
+springs = [
+  { name = "lift", ends = ["hook", "arm"], free_length = 350 },
+  { name = "stay", ends = ["hook", "hand"], free_length = 300, stiffness = 500 },
+]
+torques = [
+  { on = "m1", polynomial = [0.1, 0.2] },
+  { on = "elbow", table = [[-90, 0.3], [0, 0.1], [90, 0.2]] },
+]
+"""
+
+
 def files() -> dict[str, bytes]:
     """Valid files by name."""
     found = {
@@ -130,6 +158,12 @@ def files() -> dict[str, bytes]:
     np.savez(stream, **{name: arrays[name] for name in arrays.dtype.names})
     content["position.npz"] = stream.getvalue()
     content["recording.csv"] = _recording(rng)
+    content["forces.toml"] = FORCES.encode()
+    content["known.json"] = _known(arm, content["recording.csv"])
+    content["gains.json"] = (
+        b'{"format": "theodolite drive gains 1", "robot": "arm", "gains_Nm_A": [2.0, 3.0, 4.0], '
+        b'"covariance": [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]]}'
+    )
     return content
 
 
@@ -144,12 +178,26 @@ def _csv(data: th.Dataset, robot: th.Robot | th.Mechanism) -> bytes:
         return path.read_bytes()
 
 
+def _known(arm: th.Robot | th.Mechanism, recording: bytes) -> bytes:
+    """What identifying the dynamics of that recording writes."""
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "r.csv"
+        path.write_bytes(recording)
+        dynamics = th.build_dynamics(arm)
+        found = th.identify_dynamics(dynamics, th.read_recording(path, arm), drives=FRICTION)
+        th.write_dynamics(Path(folder) / "k.json", found, th.judge_identification(found))
+        return (Path(folder) / "k.json").read_bytes()
+
+
 def _recording(rng: np.random.Generator) -> bytes:
     times = np.arange(0, 12, 0.02)
     waves = np.sin(times[:, None] * rng.uniform(2, 6, 3)) * [0.8, 0.6, 0.05]
     torques = 5 * waves + rng.normal(size=waves.shape)
-    table = np.column_stack([times, waves, torques])
-    header = "t_s,q1_rad,q2_rad,q3_m,tau1_Nm,tau2_Nm,tau3_N"
+    table = np.column_stack([times, waves, torques, torques / 3])
+    header = "t_s,q1_rad,q2_rad,q3_m,tau1_Nm,tau2_Nm,tau3_N,i1_A,i2_A,i3_A"
     return "\n".join([header, *(",".join(map(repr, row)) for row in table.tolist())]).encode()
 
 
@@ -197,6 +245,16 @@ COMMANDS = [
     "validate arm.toml frame.csv --nominal arm.toml --json",
     "dynamics identifiable arm.toml --json",
     "dynamics identify arm.toml recording.csv --way ordinary --cutoff 8 --json",
+    "dynamics identify arm.toml recording.csv --out out.csv",
+    "dynamics identify arm.toml recording.csv --skip-bad --friction viscous,load",
+    "dynamics identify arm.toml recording.csv --drive-gains gains.json --friction coulomb --json",
+    "dynamics validate arm.toml known.json recording.csv --json",
+    "dynamics predict arm.toml known.json recording.csv --out out.csv",
+    "dynamics simulate arm.toml known.json recording.csv --out out.csv --noise-Nm 0.1",
+    "dynamics base-values arm.toml known.json",
+    "dynamics gains arm.toml recording.csv --out out.toml",
+    "check forces.toml",
+    "dynamics identifiable forces.toml --friction",
 ]
 #: Options, some with nonsense, that are thrown in now and then.
 OPTIONS = [

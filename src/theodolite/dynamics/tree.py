@@ -320,7 +320,7 @@ class Tree:
     def linearise_load(self, table: FloatArray, drives: Drives, values: FloatArray) -> FloatArray:
         """Turn a regressor at ``values`` into the derivative of the torques there, in place.
 
-        With fl s |L(x)| the torques are not linear in x. Returns what they differ by from the
+        With ``fl s |L(x)|`` the torques are not linear in x. Returns what they differ by from the
         derivative times the values, (motors, n).
         """
         constant = np.zeros(table.shape[1:])

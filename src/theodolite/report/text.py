@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -107,6 +107,31 @@ def show_mechanism(console: Console, mechanism: Mechanism) -> None:
             f"{equations} equation{'s' if equations > 1 else ''}{length}",
             markup=False,
         )
+    for line in _forces(mechanism):
+        console.print(line, markup=False)
+
+
+def _forces(mechanism: Mechanism) -> Iterator[str]:
+    """What acts inside besides the motors, a line each."""
+    for shaft in mechanism.shafts:
+        turns = "".join(_signed(name, factor) for name, factor in shaft.turns)
+        yield f"shaft {shaft.name}: {turns.strip().removeprefix('+ ')}, {', '.join(shaft.friction)}"
+    for spring in mechanism.springs:
+        parts = [f"spring {spring.name}: {' to '.join(spring.ends)}"]
+        if spring.free_length is not None:
+            parts.append(f"{1e3 * spring.free_length:.6g} mm free")
+        known = spring.stiffness is not None
+        parts.append(f"{spring.stiffness:.6g} N/m" if known else "stiffness to be identified")
+        yield ", ".join(parts)
+    for curve in mechanism.curves:
+        size = f"table of {len(curve.points)}" if curve.points else "polynomial"
+        yield f"torque on {curve.on}: known, {size}"
+
+
+def _signed(name: str, factor: float) -> str:
+    """A summand: ``- 0.5 q2``."""
+    size = "" if abs(factor) == 1 else f"{abs(factor):.6g} "
+    return f" {'-' if factor < 0 else '+'} {size}{name}"
 
 
 def _sum_text(element: BodyElement) -> str:
@@ -114,7 +139,7 @@ def _sum_text(element: BodyElement) -> str:
     unit, factor, _ = READABLE[Unit.RADIAN if element.rotation else Unit.METRE]
     named = [(element.joint, element.sign)] if element.joint else []
     signs = [(name, sign) for name, sign in (*named, *element.constants)]
-    text = "".join(f" {'-' if sign < 0 else '+'} {name}" for name, sign in signs)
+    text = "".join(_signed(name, sign) for name, sign in signs)
     if not element.free and (element.amount or not text):
         return f"{text.strip().removeprefix('+ ')} = {element.amount * factor:.6g} {unit}".strip()
     if element.amount or not text:

@@ -22,7 +22,6 @@ from theodolite.cli.dynamics.options import (
     load_dynamics,
     parse_body,
     parse_drives,
-    parse_numbers,
 )
 from theodolite.cli.dynamics.payload import WithoutArgument
 from theodolite.cli.options import (
@@ -122,6 +121,7 @@ def command(
 
 def _known(text: str) -> RigidBody | float:
     """The whole payload, or its mass alone."""
-    if "," not in text.strip():
-        return float(parse_numbers(text, "--payload", "2.8 or 2.8,0,0,60")[0])
-    return parse_body(text)
+    try:
+        return float(text)
+    except ValueError:
+        return parse_body(text)
