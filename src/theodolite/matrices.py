@@ -10,6 +10,10 @@ from theodolite.arrays import FloatArray
 SINGULAR = 1e-9
 
 
+#: Correlations that differ by less, or are below zero by less, differ by rounding.
+SYMMETRIC = 1e-6
+
+
 def pseudo_inverse(matrices: FloatArray) -> FloatArray:
     """Pseudo-inverses of many small matrices; joints that do nothing stay where they are."""
     inverse: FloatArray
@@ -25,3 +29,15 @@ def pseudo_inverse(matrices: FloatArray) -> FloatArray:
         return inverse
     inverse = np.linalg.pinv(matrices, rcond=SINGULAR)
     return inverse
+
+
+def is_covariance(matrix: FloatArray) -> bool:
+    """Is it finite, symmetric and, but for rounding, positive semidefinite?"""
+    if not np.isfinite(matrix).all() or matrix.shape != matrix.T.shape:
+        return False
+    scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+    safe = np.where(scale > 0, scale, 1.0)
+    unit = matrix / np.outer(safe, safe)
+    if (np.diag(matrix) < 0).any() or not np.allclose(unit, unit.T, atol=SYMMETRIC):
+        return False
+    return bool(np.linalg.eigvalsh(unit).min(initial=0.0) > -SYMMETRIC)

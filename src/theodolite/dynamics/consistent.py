@@ -172,7 +172,10 @@ def fit_consistent(
         consistent=True,
         prior_weight=weight,
         weights=choice,
-        statistics=posterior_statistics(result.statistics, result.identifiability, found.root),
+        # Balls that stand for unknown bodies are no knowledge, so they narrow no interval.
+        statistics=result.statistics
+        if prior is None
+        else posterior_statistics(result.statistics, result.identifiability, found.root),
         body_status=BodyStatus.SOLVED if found.settled else BodyStatus.INACCURATE,
     )
 

@@ -128,10 +128,12 @@ class State:
     @staticmethod
     def concatenate(states: Sequence[State]) -> State:
         """Several states, one after the other."""
+        warmth = [state.temperatures for state in states if state.temperatures is not None]
         return State(
             np.concatenate([state.q for state in states]),
             np.concatenate([state.qd for state in states]),
             np.concatenate([state.qdd for state in states]),
+            np.concatenate(warmth) if len(warmth) == len(states) else None,
         )
 
 

@@ -26,15 +26,17 @@ def fit_energy(
     model: Model,
     *,
     drives: Drives = FRICTION,
+    only: Sequence[str] | None = None,
+    prefer: Sequence[str] = (),
 ) -> IdentifiedDynamics:
     """Base parameters by least squares on the work or power of all motors together."""
     kind = EnergyProblem if model is Model.ENERGY else PowerProblem
     # A constant torque does work only between two different ends; where these meet, it has no
     # effect and is not identified.
-    equations = kind(dynamics, runs, drives=drives)
+    equations = kind(dynamics, runs, drives=drives, only=only, prefer=prefer)
     check_length(equations, 1)
     solution = solve_linear(equations)
-    problem = TorqueProblem(dynamics, runs, drives=drives)
+    problem = TorqueProblem(dynamics, runs, drives=drives, only=only, prefer=prefer)
     measured = problem.measured()
     noise = estimate_noise(problem.predict(solution.values) - measured, measured)
     spread = statistics(solution, noise_known=False)

@@ -73,7 +73,9 @@ class FrictionModel:
                 continue
             further = replace(self, terms=(*self.terms, term))
             if term == "stribeck":
-                speeds = [factor * STRIBECK_SPEED for factor in STRIBECK_SPEEDS]
+                # A speed that was given is the one to try.
+                given = self.stribeck_speed != STRIBECK_SPEED
+                speeds = [self.stribeck_speed * f for f in ((1.0,) if given else STRIBECK_SPEEDS)]
                 models += [replace(further, stribeck_speed=speed) for speed in speeds]
             else:
                 models.append(further)
@@ -86,7 +88,8 @@ class ChosenFriction:
 
     dynamics: Tree
     drives: tuple[Drive, ...]
-    choice: Choice
+    #: None where the recordings are too short to leave anything out.
+    choice: Choice | None
 
 
 def friction_drives(terms: Sequence[str], *, rotors: bool = True) -> tuple[Drive, ...]:
@@ -111,8 +114,16 @@ def choose_friction(
         warm = all(run.state.temperatures is not None for run in runs)
         further = (*FURTHER_FRICTION, "temperature") if warm else FURTHER_FRICTION
         tables = _Tables(dynamics, runs, prior, further, rotors=rotors)
+        first = FrictionModel(
+            gradual=bool(dynamics.transition_speeds.any()),
+            stribeck_speed=dynamics.stribeck_speed,
+            further=further,
+        )
+        if len(tables.blocks) < 2:
+            # Nothing can be left out to choose by.
+            return ChosenFriction(dynamics, friction_drives(first.terms, rotors=rotors), None)
         model, choice = select_forward(
-            [FrictionModel(further=further)],
+            [first],
             lambda model: model.larger(),
             tables.scores,
             lambda model: model.name,
@@ -173,7 +184,8 @@ class _Tables:
         # What the machine itself says of its shafts is in every model, but does not load gears.
         of_bodies[[not _loads_gears(self.symbols[place][0]) for place in self.rigid]] = 0.0
         self.loads = [np.tensordot(of_bodies, table, axes=1).T for table in tables]
-        self.transitions = self._propose_transitions()
+        given = dynamics.transition_speeds[: dynamics.motors]
+        self.transitions = given if given.any() else self._propose_transitions()
         self._linearise(bodies, values, places)
 
     def scores(self, model: FrictionModel) -> FloatArray:

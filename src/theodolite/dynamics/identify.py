@@ -12,7 +12,7 @@ from theodolite.dynamics.energy_fit import fit_energy
 from theodolite.dynamics.estimators import Estimator, Model
 from theodolite.dynamics.filtering import Cutoff
 from theodolite.dynamics.friction_choice import USUAL_FRICTION, choose_friction, friction_drives
-from theodolite.dynamics.least_squares import fit_least_squares, keep_essential
+from theodolite.dynamics.least_squares import check_length, fit_least_squares, keep_essential
 from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.preparation import Recorded, prepare_runs
 from theodolite.dynamics.result import IdentifiedDynamics as IdentifiedDynamics
@@ -52,15 +52,17 @@ def identify_dynamics(
         prior.check_frames(dynamics)
     runs = prepare_runs(recordings, cutoff=cutoff, trim=trim, dynamics=dynamics)
     choice = None
+    usual = friction_drives(USUAL_FRICTION, rotors=rotors)
     if drives is None and model is Model.TORQUE and only is None:
+        check_length(TorqueProblem(dynamics, runs, drives=usual), dynamics.motors)
         # What a payload adds is not friction.
         own = [run for run in runs if not (payload and run.loaded)] or runs
         chosen = choose_friction(dynamics, own, prior, rotors=rotors)
         dynamics, drives, choice = chosen.dynamics, chosen.drives, chosen.choice
     elif drives is None:
-        drives = friction_drives(USUAL_FRICTION, rotors=rotors)
+        drives = usual
     if model is not Model.TORQUE:
-        return fit_energy(dynamics, runs, model, drives=drives)
+        return fit_energy(dynamics, runs, model, drives=drives, only=only, prefer=prefer)
     problem = TorqueProblem(
         dynamics, runs, drives=drives, payload=payload, only=only, prefer=prefer
     )
@@ -95,6 +97,11 @@ def check_estimator(
         raise InputError(
             f"the {model.value} model has no {estimator.value} estimator",
             allowed=[each.value for each in model.estimators],
+        )
+    if estimator is Estimator.CONSISTENT and not whole:
+        raise InputError(
+            "bodies need all parameters of their links, and only some are to be identified",
+            remedy="Identify all of them, or use another estimator",
         )
     if estimator is Estimator.RIDGE and (prior is None or not any(prior.values.values())):
         raise InputError(

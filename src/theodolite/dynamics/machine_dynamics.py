@@ -47,5 +47,5 @@ def build_dynamics(
 def require_serial(dynamics: MachineDynamics, what: str) -> Dynamics:
     """The same dynamics if they are a serial robot's; ``what`` is what needs one."""
     if not isinstance(dynamics, Dynamics):
-        raise InputError(f"'{dynamics.robot.name}' is a mechanism with loops; {what}")
+        raise InputError(f"'{dynamics.robot.name}' is a mechanism; {what}")
     return dynamics

@@ -141,7 +141,13 @@ def simulate_recording(
     ``noise`` of the torques, N m or N, is by default what the fit of the parameters left.
     """
     size = parameters.deviations or 0.0 if noise is None else noise
-    deviations = np.broadcast_to(np.asarray(size, dtype=np.float64).squeeze(), (dynamics.motors,))
+    given = np.asarray(size, dtype=np.float64).reshape(-1)
+    if len(given) not in (1, dynamics.motors):
+        raise InputError(
+            f"{len(given)} numbers for the noise",
+            allowed=f"one, or one for each of {dynamics.motors}",
+        )
+    deviations = np.broadcast_to(given, (dynamics.motors,))
     if not (deviations >= 0).all() or not position_noise >= 0:
         raise InputError("a negative noise", allowed="0 or more")
     torques = predict_motion(dynamics, parameters, state, payload=payload).total

@@ -8,6 +8,7 @@ from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import State
 from theodolite.dynamics.filtering import EDGE, check_cutoff, differentiate, propose_cutoff
 from theodolite.dynamics.recording import Recording
+from theodolite.errors import InputError
 
 
 def prepare_motion(motion: Recording, *, cutoff: float | None = None) -> tuple[FloatArray, State]:
@@ -18,6 +19,13 @@ def prepare_motion(motion: Recording, *, cutoff: float | None = None) -> tuple[F
     """
     if motion.qd is not None and motion.qdd is not None:
         return motion.times, State(motion.q, motion.qd, motion.qdd, motion.temperatures)
+    motion = motion.drop_repeats()
+    if len(motion.gaps):
+        raise InputError(
+            f"the motion is interrupted {len(motion.gaps)} times",
+            where=motion.name,
+            remedy="Use one of the parts between the interruptions",
+        )
     even = motion.resampled
     frequency = propose_cutoff(motion).frequency if cutoff is None else cutoff
     check_cutoff(even, frequency)

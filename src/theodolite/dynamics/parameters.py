@@ -46,6 +46,12 @@ class DynamicParameters:
                 where=self.source,
                 remedy="Use the robot file that it was made with",
             )
+        dynamics.check_drives(self.drives)
+        known = self.base if self.covariance is not None else ()
+        if not set(known) <= set(dynamics.names(self.drives)) or (
+            self.deviations and len(self.deviations) != dynamics.motors
+        ):
+            raise InputError("its covariance belongs to other parameters", where=self.source)
         missing = [name for name in dynamics.names(self.drives) if name not in self.values]
         if missing:
             raise InputError(f"lacks {', '.join(missing[:5])}", where=self.source)

@@ -27,7 +27,9 @@ def choose_weight(
     blocks = time_blocks(problem.runs)
     numbers = range(len(blocks))
     if len(blocks) < 2:
-        return weights[0], Choice(f"{weights[0]:g}", ())
+        # Nothing can be left out: neither firm nor loose.
+        middle = sorted(weights)[len(weights) // 2]
+        return middle, Choice(f"{middle:g}", ())
     with single_thread():
         unit: FloatArray = np.eye(problem.dynamics.motors)
         whitening = unit if problem.whitening is None else problem.whitening

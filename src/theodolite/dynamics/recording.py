@@ -24,9 +24,9 @@ SMOOTHED = 0.5
 #: 25 times in each period, one of 11.2.
 NOISE_STEPS = 11.0
 FEWEST_ROWS = 20
-#: Rows are repeated by a driver if these are at least this part of all, and most of the repetitions
-#: at most so many rows long.
-REPEATED, LONGEST_REPEAT = 0.005, 4
+#: Rows are repeated by a driver if these are at least this part of all, there are so many
+#: repetitions, and most of them are at most so many times as long as usual.
+REPEATED, MANY_REPEATS, LONGER_REPEAT = 0.005, 10, 4.0
 #: A step in time is an interruption if it is this many times the usual one and this long, s.
 GAP, LONGEST_STEP = 5.0, 0.05
 
@@ -104,8 +104,8 @@ class Recording:
     def drop_repeats(self) -> Recording:
         """Without rows that repeat the one before: the driver was slower than its logger.
 
-        Only short repetitions count, in all channels at once: a robot at rest repeats itself too,
-        for longer.
+        Only repetitions in all channels count that come again and again: a robot at rest repeats
+        itself too, but rarely.
         """
         channels = [self.q, self.torques, self.qd, self.qdd]
         table = np.concatenate([part for part in channels if part is not None], axis=1)
@@ -124,7 +124,9 @@ class Recording:
             return False
         edges = np.flatnonzero(np.diff(np.concatenate([[0], same, [0]])))
         lengths = edges[1::2] - edges[::2]
-        return bool(np.quantile(lengths, 0.9) <= LONGEST_REPEAT)
+        usual = float(np.median(lengths))
+        many = len(lengths) >= MANY_REPEATS
+        return many and bool(np.quantile(lengths, 0.9) <= LONGER_REPEAT * usual)
 
     def between(self, start: float, stop: float) -> Recording:
         """The rows between two times, in seconds from the first row."""

@@ -103,8 +103,9 @@ class IdentifiedDynamics:
         return 100.0 * self.statistics.standard_errors / safe
 
     def named(self) -> dict[str, float]:
-        """Values of all columns by name."""
-        return dict(zip(self.problem.names, self.values.tolist(), strict=True))
+        """Values of all columns by name; zero for those that were left out of the model."""
+        every = dict.fromkeys(self.dynamics.names(self.problem.drives), 0.0)
+        return every | dict(zip(self.problem.names, self.values.tolist(), strict=True))
 
     @property
     def parameters(self) -> DynamicParameters:

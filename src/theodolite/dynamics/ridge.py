@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.dynamics.consistent import is_consistent, posterior_statistics, weighted_data
+from theodolite.dynamics.consistent import is_consistent, weighted_data
 from theodolite.dynamics.estimators import Estimator
 from theodolite.dynamics.prior_weight import choose_weight
 from theodolite.dynamics.result import IdentifiedDynamics
@@ -22,7 +22,8 @@ WEIGHTS = tuple(np.logspace(-10, 0, 21).tolist())
 def fit_ridge(result: IdentifiedDynamics, prior: FloatArray) -> IdentifiedDynamics:
     """Minimise ``|R x - t|^2 + (weight s)^2 |D (x - x0)|^2``.
 
-    The columns are scaled by D to unit length; s is their largest singular value.
+    The columns are scaled by D to unit length; s is their largest singular value. How far the prior
+    is off is not known, so intervals are those of the data alone.
     """
     R, target = weighted_data(result.solution.reduction, result.solution.values)
     # What has no effect stays at the prior: its column is rounding, whose length says nothing.
@@ -41,14 +42,11 @@ def fit_ridge(result: IdentifiedDynamics, prior: FloatArray) -> IdentifiedDynami
     weight, choice = choose_weight(result.problem, fit, WEIGHTS)
     with single_thread():
         values = fit(R, target, weight)
-        root = np.concatenate([R, np.diag(weight * largest * lengths)])
-        spread = posterior_statistics(result.statistics, result.identifiability, root)
     ridge = replace(
         result,
         values=values,
         standard=True,
         estimator=Estimator.RIDGE,
-        statistics=spread,
         prior_weight=weight,
         weights=choice,
     )

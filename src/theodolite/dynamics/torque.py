@@ -15,7 +15,7 @@ from copy import copy
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
-from theodolite.dynamics.drives import ROTORS, Drive, Drives, State, holds
+from theodolite.dynamics.drives import ROTORS, USUAL_TEMPERATURE, Drive, Drives, State, holds
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.inertia import INERTIAL
 from theodolite.dynamics.tree import Tree
@@ -33,12 +33,16 @@ UNITS = {
     **dict.fromkeys(("fc", "off", "fs", "rs", "rc"), Unit.TORQUE),
     "fl": Unit.ONE,
     "ft": Unit.WARMTH,
-    **dict.fromkeys(("k", "k2", "k3"), Unit.STIFFNESS),
+    "k": Unit.STIFFNESS,
+    "k2": Unit.SQUARE,
+    "k3": Unit.CUBE,
     "ks": Unit.SPRING,
     "fp": Unit.FORCE,
 }
 #: Ranges of random samples: rad or m per second, and per second squared.
 RANDOM_RANGES = (2.0, 5.0)
+#: How much warmer than usual joints may be, K.
+RANDOM_WARMTH = (0.0, 40.0)
 #: Samples per block: the regressor of a six-axis arm is filled fastest with this many.
 SAMPLES = 4096
 #: Numbers of a regressor that are stored rather than computed again for every pass: 32 MB.
@@ -50,8 +54,9 @@ PAYLOAD_SUFFIX = "L"
 def random_state(dynamics: Tree, count: int, rng: np.random.Generator) -> State:
     """Random positions, velocities and accelerations."""
     shape = (count, dynamics.motors)
-    speeds = (rng.uniform(-limit, limit, shape) for limit in RANDOM_RANGES)
-    return State(dynamics.random_positions(count, rng), *speeds)
+    qd, qdd = (rng.uniform(-limit, limit, shape) for limit in RANDOM_RANGES)
+    q = dynamics.random_positions(count, rng)
+    return State(q, qd, qdd, USUAL_TEMPERATURE + rng.uniform(*RANDOM_WARMTH, shape))
 
 
 def comparable_scales(torques: FloatArray, slides: BoolArray) -> FloatArray:

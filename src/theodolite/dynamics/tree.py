@@ -180,16 +180,26 @@ class Tree:
         """The terms of an axis: by name, those of all motors, or what the machine says itself."""
         own = self.own_terms.get(axis, ())
         if isinstance(drives, Mapping):
-            return tuple(drives.get(self.axes[axis], own))
+            # A spring stays one, whatever else is said of it.
+            springs = [drive for drive in own if drive in (Drive.ELASTIC, Drive.PRELOAD)]
+            given = drives.get(self.axes[axis], own)
+            return tuple(dict.fromkeys((*springs, *given)))
         return tuple(drives) if axis < self.motors else own
 
     def check_drives(self, drives: Drives) -> None:
         """Refuse terms of joints that are not there."""
-        unknown = [name for name in drives if name not in self.axes]
-        if isinstance(drives, Mapping) and unknown:
-            raise InputError(
-                f"'{self.name}' has no joint {unknown[0]!r} with friction", allowed=list(self.axes)
-            )
+        if not isinstance(drives, Mapping):
+            return
+        for name, terms in drives.items():
+            if name not in self.axes:
+                raise InputError(
+                    f"'{self.name}' has no joint {name!r} with friction", allowed=list(self.axes)
+                )
+            if Drive.LOAD in terms and name not in self.motor_names:
+                raise InputError(
+                    f"'{name}' has friction under load, which is known of motors only",
+                    remedy="Leave that term out",
+                )
 
     def _places(self, drives: Drives) -> tuple[dict[int, int], dict[int, int]]:
         """Where the columns of each link, and of each axis' drives, begin."""

@@ -15,9 +15,14 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.calibration.result import Result
+from theodolite.dynamics.base_parameters import find_base_parameters
 from theodolite.dynamics.drives import State
+from theodolite.dynamics.estimators import Estimator
+from theodolite.dynamics.filtering import Run
+from theodolite.dynamics.friction_choice import choose_friction
 from theodolite.dynamics.identify import identify_dynamics
 from theodolite.dynamics.motion_torques import NORMAL_95, MotionTorques, predict_motion
+from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.preparation import Recorded, prepare_runs
 from theodolite.dynamics.result import IdentifiedDynamics
 from theodolite.dynamics.serial import Dynamics
@@ -35,7 +40,7 @@ NEGLIGIBLE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Variant:
-    """A robot that is off by one standard deviation, and the base values that fit it."""
+    """A robot that is off by one standard deviation, and the values that fit it."""
 
     dynamics: Dynamics
     values: FloatArray
@@ -50,6 +55,8 @@ class GeometryAndDynamics:
     dynamics: IdentifiedDynamics
     #: What the same torques give with the geometry before the calibration.
     nominal: IdentifiedDynamics
+    #: The parameters with intervals that take the geometry for exact.
+    torques_alone: DynamicParameters
     #: Fits without and with each direction of the geometry's uncertainty.
     centre: Variant
     variants: tuple[Variant, ...]
@@ -57,11 +64,12 @@ class GeometryAndDynamics:
     @property
     def geometry_errors(self) -> FloatArray:
         """What the geometry adds to the standard errors of the base parameters."""
-        return np.sqrt(np.diag(_scatter(self.centre, self.variants)))
+        base = self.dynamics.identifiability.base
+        return np.sqrt(np.diag(_scatter(self.centre, self.variants))[base])
 
     def predict(self, state: State) -> MotionTorques:
         """Torques along a motion; their intervals hold the uncertainty of the geometry."""
-        plain = predict_motion(self.dynamics.dynamics, self.dynamics.parameters, state)
+        plain = predict_motion(self.dynamics.dynamics, self.torques_alone, state)
         own = self._torques(self.centre, state)
         off = np.array([self._torques(each, state) - own for each in self.variants])
         added = (off**2).sum(axis=0) if len(off) else np.zeros_like(own)
@@ -69,16 +77,13 @@ class GeometryAndDynamics:
         return replace(plain, half_widths=widths)
 
     def _torques(self, variant: Variant, state: State) -> FloatArray:
-        """Torques of base values alone."""
-        problem = self.dynamics.problem
-        table = variant.dynamics.regressor(state, problem.drives, values=self._whole(variant))
-        base = table[self.dynamics.identifiability.base]
-        return np.asarray(np.tensordot(variant.values, base, axes=1).T)
-
-    def _whole(self, variant: Variant) -> FloatArray:
-        values = np.zeros(len(self.dynamics.values))
-        values[self.dynamics.identifiability.base] = variant.values
-        return values
+        problem = TorqueProblem(
+            variant.dynamics,
+            Run.of(state),
+            drives=self.dynamics.problem.drives,
+            only=self.dynamics.problem.names,
+        ).under_load(self.dynamics.values)
+        return problem.predict(variant.values)
 
 
 def identify_with_geometry(
@@ -98,20 +103,32 @@ def identify_with_geometry(
         )
     dynamics = Dynamics(robot, gravity=gravity)
     runs = prepare_runs(recordings, cutoff=cutoff, trim=trim, dynamics=dynamics)
-    result = identify_dynamics(dynamics, runs)
-    found = result.problem.dynamics
+    chosen = choose_friction(dynamics, runs)
+    found, drives = chosen.dynamics, chosen.drives
     assert isinstance(found, Dynamics)
-    # The widened intervals belong to the base values, which all variants share.
+    # Axes that are parallel by design are not quite so once they are calibrated. What only that
+    # would show is not known: the base parameters are those of the design.
+    designed = _like(found, nominal)
+    base = find_base_parameters(designed, drives=drives).identifiable
+
+    def fit(machine: Dynamics) -> IdentifiedDynamics:
+        return identify_dynamics(
+            machine, runs, drives=drives, only=base, estimator=Estimator.WEIGHTED
+        )
+
+    result = replace(fit(found), friction=chosen.choice)
     centre = _fit(result, found)
     variants = tuple(_fit(result, _like(found, moved)) for moved in _directions(calibration, robot))
-    drives, shape = result.problem.drives, _like(found, nominal)
-    before = identify_dynamics(
-        shape, runs, drives=drives, estimator=result.estimator, prior_weight=result.prior_weight
-    )
-    spread = result.statistics
-    wider = replace(spread, covariance=spread.covariance + _scatter(centre, variants))
+    spread, known = result.statistics, result.identifiability.base
+    scatter = _scatter(centre, variants)[np.ix_(known, known)]
+    wider = replace(spread, covariance=spread.covariance + scatter)
     return GeometryAndDynamics(
-        calibration, replace(result, statistics=wider), before, centre, variants
+        calibration,
+        replace(result, statistics=wider),
+        fit(designed),
+        result.parameters,
+        centre,
+        variants,
     )
 
 
@@ -146,20 +163,24 @@ def _directions(calibration: Result, robot: Robot) -> list[Robot]:
 
 
 def _fit(result: IdentifiedDynamics, dynamics: Dynamics) -> Variant:
-    """The base values that fit the same torques with another geometry, at the same weights."""
-    problem = result.problem
-    base = result.identifiability.base
+    """The values that fit the same torques with another geometry, at the same weights."""
+    problem, known = result.problem, result.identifiability
     other = TorqueProblem(
-        dynamics, problem.runs, drives=problem.drives, whitening=problem.whitening
+        dynamics,
+        problem.runs,
+        drives=problem.drives,
+        only=problem.names,
+        whitening=problem.whitening,
     ).under_load(result.values)
+    values = np.zeros(len(other.parameters))
     with single_thread():
-        reduction = reduce(other, np.zeros(len(other.parameters)), Loss())
-        unit, lengths = unit_columns(reduction.R[:, base])
-        values = np.linalg.lstsq(unit, -reduction.z, rcond=None)[0] / lengths
-    return Variant(dynamics, np.asarray(values))
+        reduction = reduce(other, values, Loss())
+        unit, lengths = unit_columns(reduction.R[:, known.base])
+        values[known.base] = np.linalg.lstsq(unit, -reduction.z, rcond=None)[0] / lengths
+    return Variant(dynamics, values)
 
 
 def _scatter(centre: Variant, variants: tuple[Variant, ...]) -> FloatArray:
-    """Covariance of the base values by that of the geometry."""
+    """Covariance of the values by that of the geometry."""
     off = np.array([each.values - centre.values for each in variants])
     return off.T @ off if len(off) else np.zeros((len(centre.values),) * 2)

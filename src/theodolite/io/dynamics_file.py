@@ -23,6 +23,7 @@ from theodolite.io.provenance import provenance
 from theodolite.io.reading import read_text
 from theodolite.io.urdf_inertia import read_urdf_parameters
 from theodolite.io.writing import write_text
+from theodolite.matrices import is_covariance
 
 FORMAT = "theodolite dynamics 1"
 #: Robot descriptions that may serve as a prior.
@@ -98,7 +99,12 @@ def _parameter_rows(result: IdentifiedDynamics) -> list[dict[str, Any]]:
     spread = result.statistics
     errors = dict(zip(base, spread.standard_errors.tolist(), strict=True))
     widths = dict(zip(base, spread.half_widths().tolist(), strict=True))
-    return [
+    left_out = [
+        {"name": name, "value": 0.0}
+        for name in result.dynamics.names(result.problem.drives)
+        if name not in result.problem.names
+    ]
+    return left_out + [
         {
             "name": parameter.name,
             "value": float(value),
@@ -160,15 +166,20 @@ def _read_spread(
     """Base parameters, their covariance and what the fit left; older files have none of these."""
     base = tuple(map(str, content.get("base", ())))
     if "covariance" not in content:
-        return base, None, ()
+        return (), None, ()
+    names = {str(entry["name"]) for entry in content["parameters"]}
     covariance = np.array(content["covariance"], dtype=np.float64).reshape(len(base), len(base))
-    if not np.isfinite(covariance).all():
+    deviations = tuple(float(each) for each in content["sigma_Nm"])
+    if not set(base) <= names or not is_covariance(covariance) or not np.isfinite(deviations).all():
         raise ValueError("covariance")
-    return base, covariance, tuple(float(each) for each in content["sigma_Nm"])
+    return base, covariance, deviations
 
 
 def _terms(symbols: Any) -> tuple[Drive, ...]:
-    return tuple(Drive(symbol) for symbol in symbols)
+    terms = tuple(Drive(symbol) for symbol in symbols)
+    if len(set(terms)) < len(terms):
+        raise ValueError("drives")
+    return terms
 
 
 def choice_content(choice: Choice | None) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from theodolite.dynamics.drive_gains import DriveGains
 from theodolite.errors import InputError
 from theodolite.io.reading import read_text
 from theodolite.io.writing import write_text
+from theodolite.matrices import is_covariance
 
 FORMAT = "theodolite drive gains 1"
 
@@ -42,7 +43,7 @@ def read_gains(path: Path | str) -> tuple[FloatArray, FloatArray | None]:
             spread = np.array(covariance, dtype=np.float64).reshape(len(gains), len(gains))
         if gains.ndim != 1 or not np.isfinite(gains).all():
             raise ValueError("gains")
-        if spread is not None and not np.isfinite(spread).all():
+        if spread is not None and not is_covariance(spread):
             raise ValueError("covariance")
     except (JSONDecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(

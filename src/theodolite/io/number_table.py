@@ -16,6 +16,9 @@ from theodolite.io.naming import LABELS, column_name, with_unit
 from theodolite.io.sheets import Sheet, read_sheet
 from theodolite.io.units import LARGEST_NUMBER
 
+#: Larger times, in whatever unit, are damaged.
+LARGEST_TIME = 1e20
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -62,7 +65,11 @@ def read_table(
     sheet = read_sheet(path, named=columns, skip=mapping.skip if mapping else 0, skip_bad=skip_bad)
     if skip_bad and mapping is None:
         table = _own(sheet, ignore, largest)
-        good = np.isfinite(table.values) & (np.abs(table.values) < LARGEST_NUMBER)
+        # Times since 1970 in nanoseconds are large.
+        limits = np.array(
+            [LARGEST_TIME if name.startswith("t_") else LARGEST_NUMBER for name in table.columns]
+        )
+        good = np.isfinite(table.values) & (np.abs(table.values) < limits)
         table = replace(table, skipped=sheet.skipped).without(np.asarray(~good.all(axis=1)))
         if not len(table.lines):
             raise InputError("has no row of numbers that is not damaged", where=str(path))

@@ -37,7 +37,10 @@ _TIMES = {"t_s": 1.0, "t_ms": 1e-3, "t_us": 1e-6, "t_ns": 1e-9}
 #: A time is damaged if it is this many usual steps away from the median of so many rows before
 #: and after it.
 FAR_STEPS, AROUND = 20.0, 5
-ALLOWED = "t_s, q1_rad ..., qd1_rad_s ..., qdd1_rad_s2 ..., tau1_Nm ... or i1_A ..."
+ALLOWED = (
+    "t_s (t_ms, t_us, t_ns), q1_rad ..., qd1_rad_s ..., qdd1_rad_s2 ..., tau1_Nm ... or i1_A ..., "
+    "temp1_C ..., ax_m_s2 ay_m_s2 az_m_s2"
+)
 #: Arrays of an archive, with how many dimensions they have.
 _ARRAYS = {
     "times": 1,
@@ -129,10 +132,12 @@ def _columns(
             if "times" in tables:
                 raise InputError("has two columns of time", where=str(path))
             tables["times"] = values * _TIMES[name]
+            _check_size(table, number, tables["times"])
             continue
         if name in _TOOL:
             continue
         kind, joint, factor = _meaning(name, robot, path)
+        _check_size(table, number, values * factor)
         if joint in by_joint[kind]:
             raise InputError(f"column '{name}': {kind}{joint} is given twice", where=str(path))
         by_joint[kind][joint] = values * factor
@@ -152,6 +157,19 @@ def _columns(
             f"damaged and left out; the first is line {table.skipped.min()}",
         )
     return tables, notes
+
+
+def _check_size(table: Table, column: int, values: FloatArray) -> None:
+    """Refuse numbers that cannot be, by their line."""
+    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST_NUMBER))
+    if len(wrong):
+        raise InputError(
+            f"line {table.lines[wrong[0]]}, column '{table.columns[column]}': "
+            f"{table.values[wrong[0], column]:.1e}",
+            where=str(table.path),
+            allowed=f"at most {LARGEST_NUMBER:g}",
+            remedy="Check the file and its units, or have damaged rows left out",
+        )
 
 
 def _in_order(table: Table) -> Table:

@@ -51,6 +51,8 @@ class Unit(Enum):
     QUADRATIC = "N m s2/rad2"
     WARMTH = "N m s/(rad K)"
     STIFFNESS = "N m/rad"
+    SQUARE = "N m/rad2"
+    CUBE = "N m/rad3"
     GAIN = "N m/A"
     FORCE = "N"
     SPRING = "N/m"

@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.table import Table
 
 from theodolite.arrays import BoolArray, FloatArray
-from theodolite.dynamics.base_parameters import base_values
 from theodolite.dynamics.drive_gains import DriveGains
 from theodolite.dynamics.excitation.optimise import Excitation
 from theodolite.dynamics.inertia import INERTIAL, PLACES, mass_properties
@@ -24,6 +23,8 @@ from theodolite.estimation.identifiability import Identifiability
 
 #: How many of the friction models that were tried are shown; JSON has them all.
 BEST_SHOWN = 5
+#: Errors of a calibration, by quantity, in readable units.
+SHOWN_IN = {"position": (1e3, "mm"), "orientation": (1e3, "mrad"), "pixel": (1.0, "px")}
 #: How many parameters are shown that a wrong geometry affects.
 MOST_AFFECTED = 8
 #: Values below this part of the largest one of their unit are rounding.
@@ -269,7 +270,7 @@ def geometry_data(both: GeometryAndDynamics) -> dict[str, Any]:
 def _changes(both: GeometryAndDynamics) -> list[tuple[int, float, float, float, float]]:
     """Base parameters: index, value, standard error, its part by geometry, nominal value."""
     known = both.dynamics.identifiability
-    nominal = base_values(known, both.nominal.values)
+    nominal = both.nominal.values[known.base]
     return list(
         zip(
             known.base.tolist(),
@@ -286,7 +287,7 @@ def show_geometry(screen: Console, both: GeometryAndDynamics) -> None:
     """What the calibration gains, and what a wrong geometry does to the parameters."""
     for name, errors in both.calibration.after.items():
         before = both.calibration.before[name]
-        factor, unit = (1e3, "mm") if name == "position" else (1.0, "")
+        factor, unit = SHOWN_IN.get(name, (1.0, "in SI units"))
         screen.print(
             f"geometry, {name}: {factor * before.rms:.4g} before, {factor * errors.rms:.4g} "
             f"{unit} after calibration (rms)",

@@ -194,7 +194,7 @@ def parse_drives(friction: str, *, rotors: bool, dynamics: MachineDynamics | Non
     """
     from theodolite.errors import InputError
 
-    common, *single = friction.split(";")
+    common, *single = (part for part in friction.split(";") if part.strip())
     if ":" in common:
         common, single = DEFAULT_FRICTION, [common, *single]
     usual = _parse_terms(common, rotors=rotors)
@@ -227,8 +227,15 @@ def _parse_terms(text: str, *, rotors: bool) -> tuple[Drive, ...]:
 
 def choose_drives(friction: str, *, rotors: bool, dynamics: MachineDynamics) -> Drives | None:
     """The same; None where they are to be chosen from the data."""
+    from theodolite.errors import InputError
+
     if friction.strip().lower() == AUTO:
         return None
+    if friction.split(";")[0].strip().lower() == AUTO:
+        raise InputError(
+            f"--friction {friction!r}: auto chooses for all joints",
+            remedy="Give auto alone, or the terms of all joints and of single ones",
+        )
     return parse_drives(friction, rotors=rotors, dynamics=dynamics)
 
 

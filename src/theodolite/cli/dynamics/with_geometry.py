@@ -85,7 +85,8 @@ def command(
         show_remarks,
     )
 
-    check_outputs([out, robot_out], force=force, inputs=[Path(robot), *recording])
+    files = [Path(text.partition(":")[2]) for text in poses]
+    check_outputs([out, robot_out], force=force, inputs=[Path(robot), *recording, *files])
     machine = robot_named(robot, tip=tip)
     reader = RecordingReader(
         load_dynamics(robot, gravity, tip), columns, ignore, drive_gains, skip_bad

@@ -21,6 +21,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.drives import Drive, Drives, State, drive_slopes
 from theodolite.dynamics.excitation.limits import ball_centres
+from theodolite.dynamics.inertia import INERTIAL
 from theodolite.dynamics.tree import Tree
 
 #: Shifts of central differences, rad or m, where there is no polynomial.
@@ -81,6 +82,8 @@ def _weighted_sums(
     n = len(states[0])
     stacked = State.concatenate(states)
     table = dynamics.regressor(stacked, ())
+    # Shafts and springs of a mechanism have columns of their own, as friction has.
+    table = table[[symbol in INERTIAL for symbol, _ in dynamics.columns(())]]
     table = table.reshape(*table.shape[:2], len(states), n)
     summed = np.einsum("cmsn,cmn->sn", table, weights)
     return list(summed)
@@ -111,4 +114,4 @@ def _moved(state: State, kind: int, motor: int, amount: float) -> State:
     parts = [state.q, state.qd, state.qdd]
     parts[kind] = parts[kind].copy()
     parts[kind][:, motor] += amount
-    return State(*parts)
+    return State(parts[0], parts[1], parts[2], state.temperatures)
