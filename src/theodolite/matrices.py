@@ -37,7 +37,10 @@ def is_covariance(matrix: FloatArray) -> bool:
         return False
     scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     safe = np.where(scale > 0, scale, 1.0)
-    unit = matrix / np.outer(safe, safe)
-    if (np.diag(matrix) < 0).any() or not np.allclose(unit, unit.T, atol=SYMMETRIC):
+    with np.errstate(all="ignore"):
+        unit = matrix / safe[:, None] / safe
+    if (np.diag(matrix) < 0).any() or not np.isfinite(unit).all():
+        return False
+    if not np.allclose(unit, unit.T, atol=SYMMETRIC):
         return False
     return bool(np.linalg.eigvalsh(unit).min(initial=0.0) > -SYMMETRIC)

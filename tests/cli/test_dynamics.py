@@ -494,3 +494,42 @@ def test_a_gripper_suggests_the_arm(theodolite) -> None:
     assert code == 2
     assert "'plate' is the last one before the chains part" in " ".join(errors.split())
     assert theodolite("dynamics", "identifiable", "hand.urdf", "--tip", "plate")[0] == 0
+
+
+def test_times_since_1970_in_nanoseconds_are_no_damage(theodolite) -> None:
+    change = lambda c: c.update({"t_ns": 1.7e18 + 1e9 * c.pop("t_s")})  # noqa: E731
+    written(recorded(1, noise=0.5)[1], "epoch.csv", change)
+    code, out, errors = theodolite(
+        "dynamics", "identify", "puma560", "epoch.csv", *PLAIN, "--skip-bad", "--json"
+    )
+    assert code == 0, errors
+    assert not any("damaged" in note for note in json.loads(out)["notes"])
+
+
+def test_a_number_that_cannot_be_is_named_by_its_line(theodolite) -> None:
+    fit_and_check()
+    lines = Path("fit.csv").read_text().splitlines()
+    lines[200] = "1e154," + lines[200].split(",", 1)[1]
+    Path("bad.csv").write_text("\n".join(lines) + "\n")
+    code, _, errors = theodolite("dynamics", "identify", "puma560", "bad.csv", *PLAIN)
+    assert code == 2
+    assert "line 201, column 't_s': 1.0e+154" in errors
+
+
+def test_files_with_a_wrong_spread_are_refused(theodolite) -> None:
+    fit_and_check()
+    theodolite("dynamics", "identify", "puma560", "fit.csv", *PLAIN, "--out", "p.json")
+    content = json.loads(Path("p.json").read_text())
+    content["covariance"][0][0] = -1.0
+    Path("wrong.json").write_text(json.dumps(content))
+    code, _, errors = theodolite(
+        "dynamics", "predict", "puma560", "wrong.json", "fit.csv", "--out", "t.csv"
+    )
+    assert code == 2
+    assert "is not a file of identified dynamics" in errors
+    code, _, errors = theodolite(
+        "dynamics", "simulate", "puma560", "p.json", "fit.csv", "--out", "t.csv",
+        "--noise-Nm", "1,2",
+    )  # fmt: skip
+    assert code == 2
+    assert "2 numbers for the noise" in errors

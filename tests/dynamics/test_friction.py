@@ -10,6 +10,7 @@ import pytest
 
 import theodolite as th
 from tests.dynamics.simulated import motion, puma, true_values
+from theodolite.dynamics.decimation import Decimation
 from theodolite.dynamics.drives import (
     FRICTION,
     FRICTION_NAMES,
@@ -193,3 +194,37 @@ def test_friction_that_falls_as_the_oil_gets_warm_is_chosen() -> None:
 def test_names_of_terms_are_all_known() -> None:
     named = {drive for terms in FRICTION_NAMES.values() for drive in terms}
     assert named == set(Drive) - {Drive.ROTOR, Drive.ELASTIC, Drive.PRELOAD}
+
+
+def test_a_recording_with_temperatures_is_judged() -> None:
+    run, _ = run_with(puma(), FRICTION, 1, 0.3, samples=600)
+    warm = replace(run.state, temperatures=np.tile(np.linspace(20, 50, 600)[:, None], 6))
+    drives = (*FRICTION, Drive.TEMPERATURE)
+    found = th.identify_dynamics(puma(), replace(run, state=warm), drives=drives)
+    assert th.judge_identification(found).accurate
+
+
+def test_shapes_that_were_given_are_kept() -> None:
+    """A Stribeck speed and reversals of one's own are not searched for again."""
+    given = puma().with_shape(np.full(6, 0.05), 0.5)
+    run, _ = run_with(given, (*FRICTION, Drive.STRIBECK), 2, 0.3)
+    chosen = choose_friction(given, [run])
+    np.testing.assert_array_equal(chosen.dynamics.transition_speeds, 0.05)
+    assert chosen.dynamics.stribeck_speed == 0.5
+
+
+def test_a_recording_of_one_block_keeps_the_usual_friction() -> None:
+    run, _ = run_with(puma(), FRICTION, 2, 0.3, samples=80)
+    found = th.identify_dynamics(puma(), replace(run, decimation=Decimation.below(1.0, 80 / 30)))
+    assert found.problem.drives == FRICTION
+
+
+def test_some_parameters_alone_are_identified_and_used_again() -> None:
+    names = ["ZZ1", "fv1", "fc1"]
+    run, _ = run_with(puma(), FRICTION, 2, 0.3)
+    found = th.identify_dynamics(puma(), run, only=names)
+    assert found.estimator is Estimator.WEIGHTED
+    found.parameters.check_frames(puma())
+    assert found.named()["XX2"] == 0.0
+    with pytest.raises(InputError, match="bodies need all parameters"):
+        th.identify_dynamics(puma(), run, only=names, estimator=Estimator.CONSISTENT)

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import theodolite as th
-from theodolite.dynamics.drives import FRICTION, State
+from theodolite.dynamics.drives import FRICTION, Drive, State
+from theodolite.dynamics.excitation.limits import Limits
+from theodolite.dynamics.excitation.optimise import Part
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.inertia import INERTIAL, inertial_parameters
 from theodolite.dynamics.loop_dynamics import LoopDynamics
@@ -238,3 +240,20 @@ def test_unknown_friction_of_a_shaft_is_refused() -> None:
     wrong = replace(mtm(), shafts=(Shaft("s", (("q2", 1.0),), ("sticky",)),))
     with pytest.raises(InputError, match="'s' has no friction 'sticky'"):
         LoopDynamics(wrong)
+
+
+def test_friction_under_load_is_for_motors() -> None:
+    dynamics = LoopDynamics(mtm())
+    with pytest.raises(InputError, match="known of motors only"):
+        dynamics.check_drives({"elbow": (Drive.LOAD,)})
+    # A spring stays a spring, whatever else is said of it.
+    assert "kslift" in dynamics.names({"lift": (Drive.VISCOUS,)})
+
+
+def test_a_motion_of_a_master_arm_is_planned() -> None:
+    dynamics = LoopDynamics(mtm())
+    found = th.excite(
+        dynamics, Limits.of(dynamics), parts=[Part(4.0)], harmonics=2, starts=1,
+        rng=np.random.default_rng(0),
+    )  # fmt: skip
+    assert np.isfinite(found.condition_number)

@@ -109,3 +109,24 @@ def test_positions_alone_are_differentiated() -> None:
     np.testing.assert_allclose(found.qdd, state.qdd[rows], atol=2e-2)
     whole = replace(recorded, qd=state.qd, qdd=state.qdd)
     assert prepare_motion(whole)[1].qdd is whole.qdd
+
+
+def test_an_interrupted_motion_is_not_invented() -> None:
+    times = np.arange(0, 10, 0.005)
+    state = motion(np.random.default_rng(1), times)
+    keep = (times < 4) | (times > 7)
+    broken = Recording(times[keep], state.q[keep], np.zeros_like(state.q[keep]))
+    with pytest.raises(InputError, match="interrupted 1 times"):
+        prepare_motion(broken, cutoff=10.0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"base": ("XX9",), "covariance": np.eye(1)},
+        {"base": ("ZZ1",), "covariance": np.eye(1), "deviations": (1.0, 2.0)},
+    ],
+)
+def test_a_covariance_of_other_parameters_is_refused(wrong: dict) -> None:
+    with pytest.raises(InputError, match="covariance belongs to other parameters"):
+        true_parameters(**wrong).check_frames(puma())

@@ -263,3 +263,10 @@ def test_a_robot_that_rests_does_not_repeat_itself() -> None:
     rests = replace(recording, q=q, torques=torques)
     assert rests.drop_repeats() is rests
     assert recording.drop_repeats() is recording
+
+
+def test_a_driver_that_is_ten_times_as_slow_is_recognised() -> None:
+    _, recording, _ = recorded(3, noise=0.5, rate=1000.0, seconds=10.0)
+    held = np.arange(len(recording.times)) // 10 * 10
+    slow = replace(recording, q=recording.q[held], torques=recording.torques[held])
+    assert len(slow.drop_repeats().times) == len(recording.times) // 10

@@ -47,10 +47,13 @@ def select_forward(
     larger: Callable[[Model], Sequence[Model]],
     score: Callable[[Model], FloatArray],
     name: Callable[[Model], str],
+    *,
+    clearly: float = CLEARLY,
 ) -> tuple[Model, Choice]:
     """The best model, starting from the best of ``first``; ``larger`` says what may follow one.
 
-    ``score`` gives the mean held-out square of each group of data, (groups,).
+    ``score`` gives the mean held-out square of each group of data, (groups,). A larger model must
+    be better by ``clearly`` standard errors: the more there are to choose from, the more.
     """
 
     def best_of(models: Sequence[Model]) -> tuple[Model, FloatArray]:
@@ -63,17 +66,17 @@ def select_forward(
     scale = max(float(scores.mean()), TINY)
     while models := larger(best):
         model, table = best_of(models)
-        if not clearly_better(scores, table):
+        if not clearly_better(scores, table, clearly):
             break
         best, scores = model, table
     return best, Choice(name(best), tuple(tried(name(model), t, scale) for model, t in tables))
 
 
-def clearly_better(before: FloatArray, after: FloatArray) -> bool:
+def clearly_better(before: FloatArray, after: FloatArray, clearly: float = CLEARLY) -> bool:
     """Is the gain in the mean square beyond its scatter over the groups, and worth it?"""
     gain = before - after
     scatter = float(gain.std(ddof=1) / np.sqrt(len(gain)))
-    return bool(gain.mean() > max(CLEARLY * scatter, 2.0 * WORTHWHILE * before.mean()))
+    return bool(gain.mean() > max(clearly * scatter, 2.0 * WORTHWHILE * before.mean()))
 
 
 def tried(name: str, squares: FloatArray, scale: float) -> Tried:
