@@ -34,7 +34,7 @@ def acceleration(dynamics: MachineDynamics, times: np.ndarray, state: State) -> 
     return np.gradient(np.gradient(x, step, axis=0), step, axis=0)
 
 
-@pytest.mark.parametrize("name", ["delta", "puma560", "h4"])
+@pytest.mark.parametrize("name", ["delta", "puma560"])
 def test_a_wrong_acceleration_is_corrected(name: str) -> None:
     """The tool then accelerates as it was measured; three motors of a delta are found exactly."""
     dynamics, times, state = moving(name)

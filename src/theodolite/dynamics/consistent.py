@@ -38,10 +38,10 @@ ROUNDS = 3
 MOST_DEVIATIONS = 1e5
 #: The search ends where a step would gain less than this, in squares of standard deviations, or at
 #: this many steps.
-SETTLED, MOST_STEPS = 1e-9, 60
+SETTLED, MOST_STEPS = 1e-9, 30
 #: Steps straight to the minimum before it is approached in levels, steps on each level, and the
 #: factor between levels.
-DIRECT, PER_LEVEL, LEVELS = 25, 8, 10.0
+DIRECT, PER_LEVEL, LEVELS = 15, 5, 10.0
 #: A step is halved until it gains this part of what its slope promises, at most so many times.
 GAINED, HALVINGS = 0.1, 50
 #: The part of the way to the boundary that a step may go.

@@ -18,9 +18,8 @@ from theodolite.dynamics.torque_noise import correlation_factor
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 from theodolite.estimation.descent import Status
+from theodolite.estimation.statistics import NORMAL_95
 
-#: Half-width of a normal 95 % interval, in standard deviations.
-NORMAL_95 = 1.959964
 #: Torques and currents that share less of their variation than this are not of one motor.
 TOGETHER = 0.5
 

@@ -29,7 +29,7 @@ from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.time_blocks import SPLITS, BlockFactors, splits, time_blocks
 from theodolite.dynamics.torque import TorqueProblem
 from theodolite.dynamics.torque_noise import TorqueNoise, estimate_noise
-from theodolite.dynamics.tree import Tree
+from theodolite.dynamics.tree import Tree, loads_gears
 from theodolite.estimation.choice import Choice, select_forward
 from theodolite.estimation.scaling import unit_columns
 from theodolite.estimation.threads import single_thread
@@ -138,10 +138,6 @@ def choose_friction(
     return ChosenFriction(shaped, friction_drives(model.terms, rotors=rotors), choice)
 
 
-def _loads_gears(symbol: str) -> bool:
-    return symbol in INERTIAL or Drive(symbol).rigid
-
-
 def _known(dynamics: Tree, block: Run) -> FloatArray:
     """Torques that need no parameters, after the low-pass, (motors, rows)."""
     known = dynamics.known_torques(block.state)
@@ -186,7 +182,7 @@ class _Tables:
         self.noise, values = self._settle(bodies, places)
         of_bodies = values[[usual.names.index(self.names[place]) for place in self.rigid]]
         # What the machine itself says of its shafts is in every model, but does not load gears.
-        of_bodies[[not _loads_gears(self.symbols[place][0]) for place in self.rigid]] = 0.0
+        of_bodies[[not loads_gears(self.symbols[place][0]) for place in self.rigid]] = 0.0
         self.loads = [np.tensordot(of_bodies, table, axes=1).T for table in tables]
         given = dynamics.transition_speeds[: dynamics.motors]
         self.transitions = given if given.any() else self._propose_transitions()

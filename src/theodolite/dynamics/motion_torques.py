@@ -19,9 +19,7 @@ from theodolite.dynamics.torque import SAMPLES
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 from theodolite.estimation.slicing import slices
-
-#: Half-width of a normal 95 % interval, in standard deviations.
-NORMAL_95 = 1.959964
+from theodolite.estimation.statistics import NORMAL_95
 
 
 @dataclass(frozen=True, eq=False)

@@ -349,9 +349,7 @@ class Tree:
     def _rigid(self, drives: Drives) -> list[int]:
         """Columns of what the gears carry: no friction."""
         return [
-            place
-            for place, (symbol, _) in enumerate(self.columns(drives))
-            if symbol in INERTIAL or Drive(symbol).rigid
+            place for place, (symbol, _) in enumerate(self.columns(drives)) if loads_gears(symbol)
         ]
 
     def _loads(self, table: FloatArray, drives: Drives, values: FloatArray | None) -> FloatArray:
@@ -448,6 +446,11 @@ class Tree:
 
 #: A body that gives every joint some load, by symbol: enough to tell which columns are independent.
 _ANY_BODY = {"M": 1.0, "MX": 0.1, "MY": 0.07, "MZ": 0.05, "XX": 0.1, "YY": 0.12, "ZZ": 0.14}
+
+
+def loads_gears(symbol: str) -> bool:
+    """Is a column part of what gears carry, and not of their friction?"""
+    return symbol in INERTIAL or Drive(symbol).rigid
 
 
 def _check_speed(speed: float, what: str) -> None:

@@ -21,7 +21,7 @@ from theodolite.dynamics.estimators import Estimator
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.friction_choice import choose_friction
 from theodolite.dynamics.identify import identify_dynamics
-from theodolite.dynamics.motion_torques import NORMAL_95, MotionTorques, predict_motion
+from theodolite.dynamics.motion_torques import MotionTorques, predict_motion
 from theodolite.dynamics.parameters import DynamicParameters
 from theodolite.dynamics.preparation import Recorded, prepare_runs
 from theodolite.dynamics.result import IdentifiedDynamics
@@ -31,6 +31,7 @@ from theodolite.errors import InputError
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.reduction import reduce
 from theodolite.estimation.scaling import unit_columns
+from theodolite.estimation.statistics import NORMAL_95
 from theodolite.estimation.threads import single_thread
 from theodolite.model.robot import Robot
 

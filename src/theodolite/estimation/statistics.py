@@ -16,6 +16,9 @@ from theodolite.arrays import FloatArray
 from theodolite.estimation.scaling import scaled_factor
 from theodolite.estimation.solver import Solution
 
+#: Half-width of a normal 95 % interval, in standard deviations.
+NORMAL_95 = 1.959964
+
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
