@@ -21,8 +21,9 @@ def prepare_motion(motion: Recording, *, cutoff: float | None = None) -> tuple[F
         return motion.times, State(motion.q, motion.qd, motion.qdd, motion.temperatures)
     motion = motion.drop_repeats()
     if len(motion.gaps):
+        since = motion.times[motion.gaps[0]] - motion.times[0]
         raise InputError(
-            f"the motion is interrupted {len(motion.gaps)} times",
+            f"the motion is interrupted {since:.1f} s after its start",
             where=motion.name,
             remedy="Use one of the parts between the interruptions",
         )
