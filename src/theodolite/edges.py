@@ -15,10 +15,15 @@ from typing import TYPE_CHECKING, Any
 from theodolite.errors import InputError, shown
 
 if TYPE_CHECKING:
+    from theodolite.arrays import FloatArray
     from theodolite.calibration.data import Dataset
+    from theodolite.calibration.lens import Lens
     from theodolite.calibration.result import Result
     from theodolite.estimation.identifiability import Identifiability
     from theodolite.model.machine import Machine
+
+    #: Points on a board, (m, 3), and the pixels in which they were seen, (m, 2).
+    Marks = tuple[FloatArray, FloatArray]
 
 
 def save_robot(robot: Machine, path: Path | str, *, force: bool) -> None:
@@ -106,6 +111,21 @@ def plot_result(result: Result) -> Any:
     from theodolite.report.plots import result_figure
 
     return result_figure(result)
+
+
+def lens_of(marks: Sequence[Marks], model: str) -> Lens:
+    """The lens that several pictures of flat boards show, each as points and pixels."""
+    from theodolite.vision.poses import calibrate_lens
+
+    return calibrate_lens(marks, model=model).lens
+
+
+def poses_of(marks: Sequence[Marks], lens: Lens) -> list[tuple[FloatArray, FloatArray]]:
+    """Rotation and position of the board in each picture."""
+    from theodolite.vision.poses import seen_pose
+
+    poses = [seen_pose(*one, lens) for one in marks]
+    return [(pose.rotation, pose.position) for pose in poses]
 
 
 def frame(columns: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Any:

@@ -15,7 +15,7 @@ from theodolite.estimation.solver import solve
 from theodolite.model.rotations import exp
 from theodolite.reproduce import renaud
 from theodolite.vision.board import Board
-from theodolite.vision.data import inverted, pixel_data, pose_data
+from theodolite.vision.data import Sight, inverted, pixel_data, pose_data
 from theodolite.vision.detection import Detection, Rejected, detect
 from theodolite.vision.poses import calibrate_lens, seen_pose
 
@@ -62,12 +62,12 @@ def test_marks_are_found_where_they_are(text: str) -> None:
         seen.append((found, pose))
     errors = np.concatenate(errors)
     assert np.sqrt(np.mean(errors**2)) < 0.15
-    calibrated = calibrate_lens([found for found, _ in seen], board)
+    calibrated = calibrate_lens([found.marks(board) for found, _ in seen])
     off = calibrated.lens.values[:4] - LENS.values[:4]
     # Circles look like ellipses whose middle is not the circle's: a bias of a few hundredths.
     assert (np.abs(off) < 4 * np.sqrt(np.diag(calibrated.covariance)[:4]) + 1.0).all()
     for found, (_, shift) in seen:
-        pose = seen_pose(found, board, LENS)
+        pose = seen_pose(*found.marks(board), LENS)
         assert np.linalg.norm(pose.position - shift) < 1e-3
 
 
@@ -81,7 +81,7 @@ def test_covariances_of_lens_and_pose_hold() -> None:
     found = []
     for _ in range(200):
         noisy = Detection("x", ids, exact + 0.1 * rng.standard_normal(exact.shape), SIZE)
-        pose = seen_pose(noisy, board, LENS)
+        pose = seen_pose(*noisy.marks(board), LENS)
         white = np.linalg.inv(np.linalg.cholesky(0.01 * pose.covariance))
         found.append(white[:3, :3] @ (pose.position - shift))
     spread = np.std(found, axis=0)
@@ -98,7 +98,7 @@ def test_covariances_of_lens_and_pose_hold() -> None:
             )
             for R, p in poses
         ]
-        lens = calibrate_lens(seen, board)
+        lens = calibrate_lens([one.marks(board) for one in seen])
         off.append((lens.lens.values - LENS.values) / np.sqrt(np.diag(lens.covariance)))
     assert 0.93 < np.mean(np.abs(off) < 1.96) < 0.975
 
@@ -159,7 +159,6 @@ def test_enlarging_a_picture_changes_no_verdict(text: str, blur: float, wanted: 
         ("tartan:8x6:30", "cannot read"),
         ("charuco:8x6:30", "cannot read"),
         ("charuco:8x6:22:30", "smaller than its square"),
-        ("chessboard:8x6:30", "looks the same upside down"),
         ("chessboard:2x5:30", "is not a board"),
         ("charuco:8by6:30:22", "cannot read"),
     ],
@@ -216,11 +215,11 @@ def pictures_of(true, lens, board: Board, motors: np.ndarray, rng, noise: float)
 
 def both_ways(true, nominal, board, motors, seen, lens_seen):
     """Poses first and then the implicit method; and one bundle adjustment."""
-    whole = calibrate_lens([*lens_seen, *seen], board)
+    whole = calibrate_lens([one.marks(board) for one in (*lens_seen, *seen)])
     joints = th.Dataset(motors)
     by_poses = pose_data(joints, seen, board, whole.lens)
-    by_pixels = pixel_data(joints, seen, board)
-    calibrated = calibrate_lens(lens_seen, board)
+    by_pixels = pixel_data(joints, [Sight(n, 0, 0, one) for n, one in enumerate(seen)], [board])
+    calibrated = calibrate_lens([one.marks(board) for one in lens_seen])
     camera = th.Camera(calibrated.lens, prior=calibrated.covariance)
     problems = (
         th.Implicit().problem(nominal, by_poses, noise=th.Noise()),

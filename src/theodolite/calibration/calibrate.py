@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.calibration.base_and_tool import with_links_fixed
 from theodolite.calibration.conditions import with_any_conditions, with_conditions, with_order
 from theodolite.calibration.cross_validation import (
     Split,
@@ -26,7 +27,8 @@ from theodolite.calibration.cross_validation import (
     summary,
 )
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.method import CalibrationProblem, Method, Start
+from theodolite.calibration.hand_eye_alone import compare
+from theodolite.calibration.method import CalibrationProblem, LeftOut, Method, Start
 from theodolite.calibration.model_choice import Linearised, Model, Wanted, choose
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.quantities import all_of
@@ -110,6 +112,7 @@ def identify(
     loss: Loss | None = None,
     start: Start = Start.AUTO,
     change: Change = Change.BASE,
+    links: bool = True,
     hold_out: float = HOLD_OUT,
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
@@ -121,7 +124,8 @@ def identify(
     ``gains`` None, transmission gains are identified if that predicts measurements left out in turn
     clearly better; without a held-out part they are not. The same goes for ``terms`` None; a list
     of groups (gravity, bending, harmonics, play, drift) is taken as it is. The held-out part has no
-    say in it. ``change`` says which parameters the calibrated robot changes.
+    say in it. ``change`` says which parameters the calibrated robot changes; without ``links`` only
+    where base, tool and sensor are.
     """
     if not len(data):
         raise InputError("there are no measurements", where=data.name)
@@ -130,12 +134,19 @@ def identify(
     rng = rng or np.random.default_rng(0)
     if isinstance(robot, Robot):
         data = with_order(data, robot, rows_as_time=rows_as_time)
-    placed, moved = method.start(robot, data, start)
+    placed, moved, method = method.start(robot, data, start)
+    before = placed.priorities
+    if not links:
+        placed, gains, terms = with_links_fixed(placed), False, ()
+    noise = method.noise_for(placed, noise)
+    left_out: tuple[LeftOut, ...] = ()
+    if loss is None:
+        data, noise, left_out = method.screened(placed, data, noise)
     calibration = _Calibration(
         placed,
         data,
         method,
-        method.noise_for(placed, noise),
+        noise,
         loss or Loss(),
         change,
         progress,
@@ -146,7 +157,18 @@ def identify(
     )
     calibration = replace(calibration, robot=model.robot)
     result = calibration.run(gains=model.gains, split=split)
-    return replace(result, placed=moved, choice=choice, provenance=dict(provenance or {}))
+    fixed = None
+    if not links:
+        whole = calibration.with_links(before).run(gains=False, split=None)
+        fixed = compare(result, whole, data.motors)
+    return replace(
+        result,
+        placed=moved,
+        choice=choice,
+        left_out=left_out,
+        links_fixed=fixed,
+        provenance=dict(provenance or {}),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +182,10 @@ class _Calibration:
     loss: Loss
     change: Change
     progress: Progress | None
+
+    def with_links(self, priorities: Mapping[str, int]) -> _Calibration:
+        """The same with the links free that were fixed."""
+        return replace(self, robot=replace(self.robot, priorities=dict(priorities)))
 
     def pose(self, data: Dataset, *, gains: bool) -> CalibrationProblem:
         return self.method.problem(self.robot, data, noise=self.noise, gains=gains)
@@ -280,6 +306,7 @@ class _Calibration:
             lines=self.data.lines,
             file=self.data.file,
             files=self.data.files,
+            pictures=_pictures(self.data),
             noise_known=self.noise.known,
             robust=not self.loss.is_squared,
             cost=solution.reduction.cost,
@@ -355,6 +382,13 @@ class _Calibration:
             problem = problem.with_noise(noise)
             solution = self.fit(problem, solution.values)
         return problem, solution
+
+
+def _pictures(data: Dataset) -> tuple[str, ...]:
+    """The picture that each row is from, where there are any."""
+    if data.pixels is None:
+        return ()
+    return tuple(data.picture(row) for row in range(len(data)))
 
 
 def _with_inputs_of(robot: Robot, data: Dataset) -> Dataset:

@@ -7,12 +7,14 @@ frame and projected, and the residual is in pixels, where the noise is. Two moun
 - ``hand``: the target stands still and is the world; the robot's tip is the camera's frame
   (hand-eye calibration, with the robot's errors identified along).
 
-Where camera and target are is what the robot's base and tool parameters say.
+Where camera and target are is what the robot's base and tool parameters say. A picture is one
+observation: its marks share the error of the joints, and it is right or wrong as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -22,18 +24,25 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.configurations import PoseGoal, satisfy, within_limits
 from theodolite.calibration.data import Dataset, rows_by_count
 from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.lens import NAMES, Lens, projected
-from theodolite.calibration.method import Method
+from theodolite.calibration.hand_eye import Poses
+from theodolite.calibration.lens import Lens
+from theodolite.calibration.method import Method, Screened, Start, Started
 from theodolite.calibration.noise import Noise
+from theodolite.calibration.picture_noise import Pictures, picture_noise
+from theodolite.calibration.pictures_start import start_from_pictures
+from theodolite.calibration.quantities import are_exact
+from theodolite.calibration.scene import GROUND, MOUNTS, KnownLens, Scene, View, nowhere
+from theodolite.calibration.screening import screened
+from theodolite.calibration.weights import SETTLED
 from theodolite.errors import InputError, UnreachableError
 from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import slices
+from theodolite.estimation.solver import Solution
 from theodolite.model import rotations
+from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine, Tip
-from theodolite.model.parameters import Group, Parameter, Unit
-from theodolite.model.twists import skews
+from theodolite.model.parameters import Group
 
-MOUNTS = ("ground", "hand")
 #: Of the simulated camera and target, unless given.
 DEFAULT_LENS = Lens(1000.0, 1000.0, 512.0, 384.0, -0.1, 0.05, 1e-3, -5e-4, 0.0)
 DEFAULT_SIZE = (1024, 768)
@@ -45,39 +54,29 @@ TILT = 0.6
 ATTEMPTS = 60
 #: Pictures per block of rows.
 PICTURES = 64
+#: Noise of joints below this, in radians, is none.
+NO_NOISE = 1e-9
 
 
 class CameraProblem(GeometricProblem):
     """Pixels against projected points."""
 
     def __init__(
-        self,
-        robot: Machine,
-        data: Dataset,
-        noise: Noise,
-        *,
-        lens: Lens,
-        mount: str,
-        prior: FloatArray | None = None,
-        gains: bool = False,
+        self, robot: Machine, data: Dataset, noise: Noise, scene: Scene, *, gains: bool = False
     ) -> None:
         if data.pixels is None or data.points is None:
             raise InputError("the data hold no pixels", where=data.name)
-        extra = [
-            Parameter(
-                name,
-                float(value),
-                Unit.PIXEL if name[0] in "fc" else Unit.ONE,
-                Group.SENSOR,
-                0,
-                column,
-                tolerance=lens.fx if name[0] in "fc" else 1.0,
-            )
-            for column, (name, value) in enumerate(zip(NAMES, lens.values, strict=True))
-        ]
-        super().__init__(robot, data, noise, gains=gains, extra=extra)
-        self._pixels, self._points, self._mount = data.pixels, data.points, mount
-        self._lens, self._prior = lens.values, prior
+        super().__init__(
+            robot,
+            data,
+            noise,
+            gains=gains,
+            extra=scene.parameters(robot.reach() or 1.0),
+            fixed=scene.fixed,
+        )
+        self._pixels, self._points, self._scene = data.pixels, data.points, scene
+        self._camera = _numbers(data.cameras, scene.cameras, "camera", data)
+        self._board = _numbers(data.boards, scene.boards, "board", data)
         picture = data.configurations()
         first = np.unique(picture, return_index=True)[1]
         #: Pictures with equally many points: configurations (k, joints), rows of points (k, m).
@@ -87,31 +86,29 @@ class CameraProblem(GeometricProblem):
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         full = self.full_values(values)
-        lens = full[len(self.robot.parameters) :]
         own = self._columns[len(self._links) :] - len(self.robot.parameters)
         for motors, rows in self._some_pictures():
             motion = self._motion(full, motors)
-            place = np.repeat(np.arange(len(rows)), rows.shape[1])
-            points, moved = self._carried(motion, place, rows.ravel())
-            pixels, by_points, by_lens = projected(points, lens)
-            jacobian = np.empty((len(points), 2, len(self._columns)))
-            twists = motion.twist_jacobian(self._links)[place]
-            jacobian[:, :, : len(self._links)] = by_points @ moved(twists)
-            jacobian[:, :, len(self._links) :] = by_lens[:, :, own]
-            error = pixels - self._pixels[rows.ravel()]
-            if not self.noise.moves:
-                yield self._block(error, jacobian, 1.0 / self.noise.pixel, rows.ravel())
-                continue
-            # All points of a picture share the error of its joints.
-            by_basis = by_points @ moved(motion.twist_basis_jacobian()[place])
-            together = (len(rows), 2 * rows.shape[1])
-            sigmas = np.full(together[1], self.noise.pixel)
-            white = self._whitener(sigmas, by_basis.reshape(*together, -1))
-            yield self._block(
-                error.reshape(together), jacobian.reshape(*together, -1), white, rows[:, 0]
+            view = self._view(full, motion, rows)
+            error = self._errors(view, rows)
+            by_twist = view.by_twist.reshape(*error.shape, 6)
+            jacobian = np.empty((*error.shape, len(self._columns)))
+            np.matmul(
+                by_twist, motion.twist_jacobian(self._links), out=jacobian[..., : len(self._links)]
             )
-        if self._prior is not None:
-            yield self._known_lens(lens, own)
+            jacobian[..., len(self._links) :] = view.by_own[:, :, own].reshape(*error.shape, -1)
+            if self.noise.moves:
+                by_joint = self._by_joint(motion, by_twist) * self._motor_noise
+                error, jacobian = whitened(error, jacobian, by_joint, self.noise.pixel)
+                yield self._block(error, jacobian, 1.0, rows[:, 0])
+            else:
+                yield self._block(error, jacobian, 1.0 / self.noise.pixel, rows[:, 0])
+        for part, white, error in self._scene.known_rows(full[len(self.robot.parameters) :]):
+            jacobian = np.zeros((len(error), len(self._columns)))
+            whole = np.zeros((len(error), len(full) - len(self.robot.parameters)))
+            whole[:, part] = white
+            jacobian[:, len(self._links) :] = whole[:, own]
+            yield Block(np.concatenate([jacobian, error[:, None]], axis=1).T, 1)
 
     def _some_pictures(self) -> Iterator[tuple[FloatArray, IntArray]]:
         """A bounded number of pictures at a time: configurations, and rows of their points."""
@@ -119,54 +116,118 @@ class CameraProblem(GeometricProblem):
             for part in slices(len(rows), PICTURES):
                 yield motors[part], rows[part]
 
-    def _known_lens(self, lens: FloatArray, own: IntArray) -> Block:
-        """Rows that hold the lens at what was known of it."""
-        assert self._prior is not None
-        white = np.linalg.inv(np.linalg.cholesky(self._prior))
-        jacobian = np.zeros((9, len(self._columns)))
-        jacobian[:, len(self._links) :] = white[:, own]
-        error = white @ (lens - self._lens)
-        return Block(np.concatenate([jacobian, error[:, None]], axis=1).T, 1)
+    def _view(self, full: FloatArray, motion: Tip, rows: IntArray) -> View:
+        place = np.repeat(np.arange(len(rows)), rows.shape[1])
+        tip = Poses(motion.rotation[place], motion.position[place])
+        which = rows.ravel()
+        return self._scene.view(
+            full[len(self.robot.parameters) :],
+            tip,
+            self._points[which],
+            self._camera[which],
+            self._board[which],
+        )
+
+    def _errors(self, view: View, rows: IntArray) -> FloatArray:
+        """Errors of all coordinates of some pictures, (n, 2m)."""
+        return (view.pixels - self._pixels[rows.ravel()]).reshape(len(rows), -1)
+
+    def _by_joint(self, motion: Tip, by_twist: FloatArray) -> FloatArray:
+        return self.robot.to_motors(by_twist @ motion.twist_basis_jacobian())
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        return {"pixel": np.linalg.norm(self.predicted(values) - self._pixels, axis=1)}
+
+    def predicted(self, values: FloatArray) -> FloatArray:
+        """Where the marks should be, (n, 2)."""
         full = self.full_values(values)
-        sizes = np.empty(len(self.data))
+        pixels = np.empty((len(self.data), 2))
         for motors, rows in self._some_pictures():
-            place = np.repeat(np.arange(len(rows)), rows.shape[1])
-            points, _ = self._carried(self._motion(full, motors), place, rows.ravel())
-            pixels = projected(points, full[len(self.robot.parameters) :])[0]
-            sizes[rows.ravel()] = np.linalg.norm(pixels - self._pixels[rows.ravel()], axis=1)
-        return {"pixel": sizes}
+            pixels[rows.ravel()] = self._view(full, self._motion(full, motors), rows).pixels
+        return pixels
 
     def extras(self, values: FloatArray) -> dict[str, Any]:
-        """The lens as identified."""
-        lens = self.full_values(values)[len(self.robot.parameters) :]
-        return {"lens": dict(zip(NAMES, map(float, lens), strict=True))}
+        """Lenses as identified, and where further cameras and boards stand."""
+        noise = {"pixel_px": self.noise.pixel, "joint_mrad": 1e3 * self.noise.joint}
+        own = self.full_values(values)[len(self.robot.parameters) :]
+        return {**self._scene.described(own), "noise": noise}
 
-    def _carried(self, motion: Tip, place: IntArray, rows: IntArray) -> tuple[FloatArray, Any]:
-        turned, shifts = motion.rotation[place], motion.position[place]
-        return carried(turned, shifts, self._points[rows], self._mount)
+    def noise_seen(self, solution: Solution) -> Noise | None:
+        return self.noise_of(solution)
+
+    def noise_of(self, solution: Solution, *, robust: bool = False) -> Noise | None:
+        """The noise of pixels and of joints that the residuals show; None where it is settled."""
+        errors = self.errors(solution.values)
+        if are_exact({"pixel": float(errors["pixel"].max(initial=0.0))}, self.robot.reach()):
+            return None
+        base = solution.identifiability.base
+        lens = sum(self.parameters[index].group is Group.SENSOR for index in base)
+        found = picture_noise(
+            self._parts(solution.values), lens=lens, poses=len(base) - lens, robust=robust
+        )
+        if found is None:
+            return None
+        now = self.noise
+        joint = found.joint if found.joint > NO_NOISE else 0.0
+        near = abs(joint - now.joint) <= SETTLED * max(joint, now.joint)
+        if near and abs(found.pixel / now.pixel - 1.0) < SETTLED:
+            return None
+        slide = joint * (self.robot.reach() or 1.0)
+        return replace(now, pixel=found.pixel, joint=joint, slide=slide)
+
+    def _parts(self, values: FloatArray) -> Iterator[Pictures]:
+        full = self.full_values(values)
+        reach = self.robot.reach() or 1.0
+        scale = np.array([1.0 if k is Joint.REVOLUTE else reach for k in self.robot.joint_types])
+        for motors, rows in self._some_pictures():
+            motion = self._motion(full, motors)
+            view = self._view(full, motion, rows)
+            error = self._errors(view, rows)
+            by_twist = view.by_twist.reshape(*error.shape, 6)
+            # Lengths and turns alike: only the space that they span counts.
+            by_pose = by_twist / np.linalg.norm(by_twist, axis=1, keepdims=True)
+            yield Pictures(error, by_pose, self._by_joint(motion, by_twist) * scale)
 
 
-def carried(
-    turned: FloatArray, shifts: FloatArray, points: FloatArray, mount: str
-) -> tuple[FloatArray, Any]:
-    """Target points in the camera's frame (n, 3), and how twists of the tip (n, 6, k) move them."""
-    if mount == "ground":
-        arm = np.einsum("nij,nj->ni", turned, points)
-        return shifts + arm, lambda t: t[:, :3] - skews(arm) @ t[:, 3:]
-    back = turned.transpose(0, 2, 1)
-    apart = points - shifts
-    there = np.einsum("nij,nj->ni", back, apart)
-    return there, lambda t: back @ (skews(apart) @ t[:, 3:] - t[:, :3])
+def whitened(
+    error: FloatArray, jacobian: FloatArray, shared: FloatArray, sigma: float
+) -> tuple[FloatArray, FloatArray]:
+    """Errors (n, w) and derivatives (n, w, p) times (sigma^2 I + B B')^-1/2, B (n, w, k).
+
+    With B'B = V S^2 V' and h = sqrt(sigma^2 + S^2) this is (I - B V diag(1 / h (h + sigma)) V'B')
+    / sigma: no matrix of the size of a picture is needed.
+    """
+    squares, axes = np.linalg.eigh(shared.transpose(0, 2, 1) @ shared)
+    h = np.sqrt(sigma**2 + np.maximum(squares, 0.0))
+    along = shared @ axes
+    down = along / (h * (h + sigma))[:, None, :]
+    both = np.concatenate([jacobian, error[:, :, None]], axis=2)
+    both -= down @ (along.transpose(0, 2, 1) @ both)
+    both /= sigma
+    return both[:, :, -1], both[:, :, :-1]
+
+
+def _numbers(labels: IntArray | None, known: Sequence[int], what: str, data: Dataset) -> IntArray:
+    """Which camera, or board, each row is of."""
+    if labels is None:
+        return np.zeros(len(data), dtype=np.intp)
+    order = {label: number for number, label in enumerate(known)}
+    unknown = sorted(set(labels.tolist()) - set(order))
+    if unknown:
+        raise InputError(
+            f"{what} {unknown[0]} is not among those known",
+            where=data.name,
+            allowed=list(map(str, known)),
+        )
+    return np.array([order[label] for label in labels.tolist()], dtype=np.intp)
 
 
 class Camera(Method):
-    """A camera that sees a target."""
+    """A camera, or several, that see a target, or several."""
 
     name: ClassVar[str] = "camera"
     title: ClassVar[str] = "pixels of a target seen by a camera"
-    options: ClassVar[frozenset[str]] = frozenset({"lens", "mount"})
+    options: ClassVar[frozenset[str]] = frozenset({"lens", "mount", "keep_lens", "board_tolerance"})
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -174,33 +235,130 @@ class Camera(Method):
 
     def __init__(
         self,
-        lens: Lens = DEFAULT_LENS,
+        lens: Lens | KnownLens | Sequence[Lens | KnownLens] = (),
         *,
-        mount: str = "ground",
+        mount: str = GROUND,
         size: tuple[int, int] = DEFAULT_SIZE,
         target: FloatArray | None = None,
         prior: FloatArray | None = None,
+        keep_lens: bool = False,
+        board_tolerance: float = 0.0,
+        scene: Scene | None = None,
+        found: Mapping[str, Any] | None = None,
     ) -> None:
-        """``prior``: covariance of the lens, (9, 9), where it was calibrated before."""
+        """``lens``: one for each camera; without, pictures must show it.
+
+        ``prior`` is its covariance where it was calibrated before; with ``keep_lens`` it is right.
+        ``board_tolerance``: standard deviation of the target's scale, 0.01 for 1 %.
+        """
         if mount not in MOUNTS:
             raise InputError(f"a camera cannot be mounted on '{mount}'", allowed=MOUNTS)
-        self.lens, self.mount, self.size = lens, mount, size
-        self.target, self.prior = target, prior
+        if not 0.0 <= board_tolerance < 1.0:
+            raise InputError(
+                f"the tolerance of the board is {board_tolerance}", allowed="0 to 1, as 0.01"
+            )
+        several = (lens,) if isinstance(lens, Lens | KnownLens) else tuple(lens)
+        self.lenses = tuple(
+            one if isinstance(one, KnownLens) else KnownLens(one, prior) for one in several
+        )
+        if keep_lens:
+            if not self.lenses:
+                raise InputError("a lens that is to be kept must be given")
+            self.lenses = tuple(replace(one, fixed=True) for one in self.lenses)
+        self.mount, self.size, self.target = mount, size, target
+        self.board_tolerance = board_tolerance
+        #: The scene of given data; None: it follows from data, and from what was found before.
+        self.scene, self.found = scene, found
+
+    @property
+    def lens(self) -> Lens:
+        """Of the first camera."""
+        return self.lenses[0].lens if self.lenses else DEFAULT_LENS
+
+    def _with(self, scene: Scene) -> Camera:
+        return Camera(
+            scene.lenses,
+            mount=self.mount,
+            size=self.size,
+            target=self.target,
+            board_tolerance=self.board_tolerance,
+            scene=scene,
+        )
+
+    def scene_of(self, data: Dataset) -> Scene:
+        """The scene that data are of, as far as it is known."""
+        if self.scene is not None:
+            return self.scene
+        cameras = _labels(data.cameras)
+        lenses = self.lenses or (KnownLens(DEFAULT_LENS),)
+        if self.found is not None:
+            return self._scene(data, lenses[:1] * len(cameras)).with_found(self.found)
+        if len(lenses) not in (1, len(cameras)):
+            raise InputError(
+                f"{len(lenses)} lenses for {len(cameras)} cameras",
+                where=data.name,
+                allowed="one for each camera, or one for all",
+            )
+        return self._scene(data, lenses * len(cameras) if len(lenses) == 1 else lenses)
+
+    def _scene(self, data: Dataset, lenses: tuple[KnownLens, ...]) -> Scene:
+        cameras, boards = _labels(data.cameras), _labels(data.boards)
+        places = nowhere(len(cameras)), nowhere(len(boards))
+        return Scene(
+            *(self.mount, lenses, cameras, boards, *places), board_tolerance=self.board_tolerance
+        )
 
     def check(self, robot: Machine, data: Dataset) -> None:
         """Nothing to check: where camera and target are is not known beforehand."""
 
+    def start(self, robot: Machine, data: Dataset, start: Start) -> Started:
+        """Lens, base, tool and further places from the poses that the pictures show."""
+        return self._started(robot, data, start, free=False)
+
+    def start_beside(self, robot: Machine, data: Dataset, start: Start) -> Started:
+        """Camera and target stand anywhere in the world of another source."""
+        return self._started(robot, data, start, free=True)
+
+    def _started(self, robot: Machine, data: Dataset, start: Start, *, free: bool) -> Started:
+        if self.scene is not None:
+            return Started(robot, False, self)
+        scene = replace(self.scene_of(data), free=free)
+        found = start_from_pictures(robot, data, scene, start, lens_known=bool(self.lenses))
+        method = self._with(found.scene)
+        assert data.pixels is not None and data.points is not None
+        # Where the same robot is looked at in simulations, it is through this camera.
+        width, height = np.ceil(data.pixels.max(axis=0, initial=0.0)).astype(int).tolist()
+        method.size = (max(self.size[0], width), max(self.size[1], height))
+        if method.target is None:
+            method.target = np.unique(data.points, axis=0)
+        return Started(found.robot, found.moved, method)
+
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
     ) -> CameraProblem:
-        return CameraProblem(
-            robot, data, noise, lens=self.lens, mount=self.mount, prior=self.prior, gains=gains
-        )
+        return CameraProblem(robot, data, noise, self.scene_of(data), gains=gains)
+
+    def screened(self, robot: Machine, data: Dataset, noise: Noise) -> Screened:
+        """Without pictures that do not fit the others, and with the noise of the others."""
+        return screened(partial(self.problem, robot), data, noise)
 
     def with_extras(self, extras: Mapping[str, Any]) -> Camera:
-        """The same camera with the lens that was found."""
-        lens = Lens(**extras["lens"])
-        return Camera(lens, mount=self.mount, size=self.size, target=self.target, prior=self.prior)
+        """The same camera with lenses and places that were found."""
+        if self.scene is not None:
+            return self._with(self.scene.with_found(extras))
+        return Camera(
+            Lens(**extras["lens"]),
+            mount=str(extras["mount"]),
+            size=self.size,
+            target=self.target,
+            board_tolerance=self.board_tolerance,
+            found=extras,
+        )
+
+    def predicted(self, robot: Machine, data: Dataset) -> FloatArray:
+        """Where the robot puts the marks of some data in their pictures, (n, 2)."""
+        problem = self.problem(robot, data, noise=Noise())
+        return problem.predicted(np.array([p.value for p in problem.parameters]))
 
     def observe(
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
@@ -229,11 +387,8 @@ class Camera(Method):
 
     def pictures(self, robot: Machine, motors: FloatArray, target: FloatArray) -> Dataset:
         """What the camera sees of every point of the target in given configurations."""
-        count = len(target)
-        rows = np.repeat(np.arange(len(motors)), count)
+        there, rows = self._in_camera(robot, motors, target)
         points = np.tile(target, (len(motors), 1))
-        motion = robot.motion(robot.values, motors)
-        there, _ = carried(motion.rotation[rows], motion.position[rows], points, self.mount)
         return Dataset(motors[rows], pixels=self.lens.project(there), points=points, sets=rows)
 
     def _target(self, robot: Machine) -> FloatArray:
@@ -243,14 +398,29 @@ class Camera(Method):
         x, y = np.meshgrid(np.arange(7), np.arange(5))
         return np.column_stack([step * x.ravel(), step * y.ravel(), np.zeros(35)])
 
+    def _places(self) -> tuple[Poses, Poses]:
+        """Where the first camera and the first board stand."""
+        if self.scene is None:
+            return nowhere(1), nowhere(1)
+        first = np.array([0])
+        return self.scene.camera_places.take(first), self.scene.board_places.take(first)
+
+    def _in_camera(
+        self, robot: Machine, motors: FloatArray, target: FloatArray
+    ) -> tuple[FloatArray, IntArray]:
+        """All points of the target in the camera's frame, and the picture of each."""
+        motion = robot.motion(robot.values, motors)
+        moved = Poses(motion.rotation, motion.position)
+        camera, board = self._places()
+        seen = camera.then(moved if self.mount == GROUND else moved.inverse).then(board)
+        there = np.einsum("nij,mj->nmi", seen.rotation, target) + seen.position[:, None]
+        return there.reshape(-1, 3), np.repeat(np.arange(len(motors)), len(target))
+
     def _visible(self, robot: Machine, motors: FloatArray, target: FloatArray) -> BoolArray:
         """Is the whole target in the picture, in front of the camera and not from behind?"""
         if not len(motors):
             return np.zeros(0, dtype=bool)
-        rows = np.repeat(np.arange(len(motors)), len(target))
-        motion = robot.motion(robot.values, motors)
-        points = np.tile(target, (len(motors), 1))
-        there, _ = carried(motion.rotation[rows], motion.position[rows], points, self.mount)
+        there, _ = self._in_camera(robot, motors, target)
         in_front = there[:, 2] > 0.05 * robot.reach()
         pixels = self.lens.project(np.where(in_front[:, None], there, 1.0))
         inside = (
@@ -269,10 +439,30 @@ class Camera(Method):
         )
         place = rng.uniform([-0.15, -0.15, 0.8], [0.15, 0.15, 1.4], (count, 3)) * away
         # Target in the camera's frame: turned about its centre, which is at `place`.
-        shift = place - np.einsum("nij,j->ni", turn, centre)
-        if self.mount == "hand":
-            turn = turn.transpose(0, 2, 1)
-            shift = -np.einsum("nij,nj->ni", turn, shift)
+        seen = Poses(turn, place - np.einsum("nij,j->ni", turn, centre))
+        camera, board = self._places()
+        goal = camera.inverse.then(seen).then(board.inverse)
+        goal = goal if self.mount == GROUND else goal.inverse
         start = robot.random_motors(count, rng)
-        motors, solved = satisfy(robot, PoseGoal(turn, shift), start)
+        motors, solved = satisfy(robot, PoseGoal(goal.rotation, goal.position), start)
         return motors[solved & within_limits(robot, motors)]
+
+
+def _labels(labels: IntArray | None) -> tuple[int, ...]:
+    return (0,) if labels is None else tuple(np.unique(labels).tolist())
+
+
+def found_lenses(
+    extras: Mapping[str, Any], order: Sequence[str], covariance: FloatArray
+) -> tuple[KnownLens, ...]:
+    """The lenses of a result, with their covariance where they were identified."""
+    several = extras.get("lenses")
+    lenses = several or {None: extras["lens"]}
+    found = []
+    for label, numbers in lenses.items():
+        lens = Lens(**numbers)
+        names = [f"camera{label}_{name}" if several else name for name in lens.names]
+        places = [order.index(name) for name in names if name in order]
+        whole = len(places) == len(names)
+        found.append(KnownLens(lens, covariance[np.ix_(places, places)] if whole else None))
+    return tuple(found)

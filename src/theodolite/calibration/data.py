@@ -25,6 +25,8 @@ _SHAPES: Mapping[str, tuple[int, ...]] = {
     "fixture": (3,),
     "pixels": (2,),
     "points": (3,),
+    "cameras": (),
+    "boards": (),
     "covariances": (6, 6),
     "lines": (),
     "file": (),
@@ -55,6 +57,11 @@ class Dataset:
     #: Pixels (n, 2) in which points (n, 3) of a target were seen, one row per point and picture.
     pixels: FloatArray | None = None
     points: FloatArray | None = None
+    #: Which of several cameras saw the point, and on which of several boards it is, (n,).
+    cameras: IntArray | None = None
+    boards: IntArray | None = None
+    #: Names of the pictures that ``sets`` counts from 0.
+    pictures: tuple[str, ...] = ()
     #: Covariance of each measured pose, (n, 6, 6): displacements, then turns, in the world's axes.
     covariances: FloatArray | None = None
     #: Where each row came from: line in the file.
@@ -86,10 +93,13 @@ class Dataset:
         name: str = "data",
         columns: Mapping[str, ArrayLike] | None = None,
         sessions: ArrayLike | None = None,
+        cameras: ArrayLike | None = None,
+        boards: ArrayLike | None = None,
+        pictures: Sequence[str] = (),
     ) -> None:
         given = {
             **{"motors": motors, "positions": positions, "rotations": rotations, "sets": sets},
-            "sessions": sessions,
+            **{"sessions": sessions, "cameras": cameras, "boards": boards},
             **{"planes": planes, "fixture": fixture, "pixels": pixels, "points": points},
             **{"covariances": covariances, "lines": lines, "file": file},
         }
@@ -105,7 +115,10 @@ class Dataset:
         own = {
             key: _array(f"column '{key}'", value, name) for key, value in (columns or {}).items()
         }
-        names = {"targets": targets, "files": tuple(files), "name": name}
+        names = {
+            **{"targets": targets, "files": tuple(files), "name": name},
+            "pictures": tuple(pictures),
+        }
         values = {**arrays, **names, "columns": own}
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -190,7 +203,7 @@ class Dataset:
         }
         own = {name: values.tolist() for name, values in self.columns.items()}
         names = {"targets": list(self.targets), "files": list(self.files), "name": self.name}
-        return {**plain, **names, "columns": own}
+        return {**plain, **names, "pictures": list(self.pictures), "columns": own}
 
     def to_frame(self, robot: Machine | None = None) -> Any:
         """A pandas DataFrame, one column per number.
@@ -233,6 +246,13 @@ class Dataset:
     def line(self, row: int | np.integer[Any]) -> int:
         """The line of a row in its file, or its number."""
         return int(row) + 1 if self.lines is None else int(self.lines[row])
+
+    def picture(self, row: int) -> str:
+        """The name of the picture that a row is from, or its number."""
+        if self.sets is None:
+            return f"the picture of line {self.line(row)}"
+        label = int(self.sets[row])
+        return self.pictures[label] if self.pictures else f"picture {label}"
 
     def configurations(self) -> IntArray:
         """Which rows were read in one configuration, (n,): pictures show many points at once."""
@@ -284,7 +304,7 @@ def _array(field: str, value: ArrayLike | None, where: str) -> Any:
     """Numbers as an array: labels and lines whole, everything else as floats."""
     if value is None:
         return None
-    whole = field in ("sets", "sessions", "lines", "file")
+    whole = field in ("sets", "sessions", "cameras", "boards", "lines", "file")
     try:
         array = np.asarray(value)
         if whole and (array.dtype.kind in "iu" or np.array_equal(array, array.astype(np.intp))):

@@ -14,7 +14,7 @@ from theodolite.arrays import FloatArray, seen
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.configurations import observed_poses
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.method import Start
+from theodolite.calibration.method import Start, Started
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.parallel import check_legs
 from theodolite.calibration.sensor import SensorMethod, SensorProblem
@@ -122,7 +122,7 @@ class Frame(SensorMethod):
     def needs(self) -> tuple[str, ...]:
         return ("positions", "rotations")
 
-    def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:
+    def start(self, robot: Machine, data: Dataset, start: Start) -> Started:
         if start is Start.AUTO:
             check_legs(robot, data)
         return super().start(robot, data, start)

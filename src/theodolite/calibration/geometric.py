@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from copy import copy
 from typing import Any, Self
 
@@ -45,6 +45,7 @@ class GeometricProblem(ABC):
         *,
         gains: bool = False,
         extra: Sequence[Parameter] = (),
+        fixed: Container[str] = (),
     ) -> None:
         self.robot, self.data, self.noise = robot, with_inputs(data, robot), noise
         everything = (*robot.parameters, *extra)
@@ -55,7 +56,7 @@ class GeometricProblem(ABC):
                 for index, (parameter, priority) in enumerate(
                     zip(everything, priorities, strict=True)
                 )
-                if priority > 0 and (gains or not parameter.gain)
+                if priority > 0 and (gains or not parameter.gain) and parameter.name not in fixed
             ],
             dtype=np.intp,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -49,6 +49,33 @@ class Start(Enum):
     NOMINAL = "nominal"
     #: Fit base and targets first.
     LOCATE = "locate"
+
+
+class Started(NamedTuple):
+    """Where a calibration starts."""
+
+    robot: Machine
+    #: Had its base and targets to be placed?
+    moved: bool
+    #: The method, with what the data say of its own unknowns.
+    method: Method
+
+
+class LeftOut(NamedTuple):
+    """A picture that does not fit the others."""
+
+    name: str
+    #: Root mean square error of its coordinates, px, and that of all others.
+    error: float
+    usual: float
+
+
+class Screened(NamedTuple):
+    """Data without what is plainly wrong, and the noise of the rest."""
+
+    data: Dataset
+    noise: Noise
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class CalibrationProblem(Problem, Protocol):
@@ -150,8 +177,8 @@ class Method(ABC):
                 "start from nominal regardless",
             )
 
-    def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:
-        """The robot to start from, and whether its base and targets had to be placed."""
+    def start(self, robot: Machine, data: Dataset, start: Start) -> Started:
+        """The robot to start from, whether it had to be placed, and what the method learnt."""
         if start is Start.LOCATE:
             raise InputError(
                 "only measured positions can locate a robot",
@@ -160,7 +187,15 @@ class Method(ABC):
             )
         if start is Start.AUTO:
             self.check(robot, data)
-        return robot, False
+        return Started(robot, False, self)
+
+    def start_beside(self, robot: Machine, data: Dataset, start: Start) -> Started:
+        """The same where another source says where the robot stands."""
+        return self.start(robot, data, start)
+
+    def screened(self, robot: Machine, data: Dataset, noise: Noise) -> Screened:
+        """The data without whole pictures that are wrong; single rows are judged after the fit."""
+        return Screened(data, noise)
 
     def noise_for(self, robot: Machine, given: Noise | None) -> Noise:
         """The noise that a calibration starts with, as it is given or guessed."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, seen
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.method import ANOTHER_ROBOT, Method, Start, rms_error
+from theodolite.calibration.method import ANOTHER_ROBOT, Method, Start, Started, rms_error
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError
 from theodolite.estimation.solver import Change, solve
@@ -111,16 +111,14 @@ def place(robot: Machine, data: Dataset, method: Method) -> Machine:
     return robot.with_values(problem.calibrated(fitted.values).values)
 
 
-def placed_start(
-    robot: Machine, data: Dataset, method: Method, start: Start
-) -> tuple[Machine, bool]:
+def placed_start(robot: Machine, data: Dataset, method: Method, start: Start) -> Started:
     """Where a calibration from measured positions starts, and whether it was placed by them."""
     far = ELSEWHERE * robot.reach() or float("inf")
     known = all(name in robot.target_names for name in data.targets)
     if start is Start.NOMINAL or (
         start is Start.AUTO and known and rms_error(method, robot, data) <= far
     ):
-        return robot, False
+        return Started(robot, False, method)
     placed = place(robot, data, method)
     error = rms_error(method, placed, data)
     if error > ANOTHER_ROBOT * robot.reach() > 0.0:
@@ -130,7 +128,7 @@ def placed_start(
             where=data.name,
             remedy="The file may be from another robot, or its joints in another order or unit",
         )
-    return placed, True
+    return Started(placed, True, method)
 
 
 def locate(robot: Robot, data: Dataset) -> Robot:

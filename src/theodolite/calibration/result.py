@@ -11,7 +11,9 @@ import numpy as np
 
 from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
-from theodolite.calibration.quantities import all_of
+from theodolite.calibration.hand_eye import LinksFixed
+from theodolite.calibration.method import LeftOut
+from theodolite.calibration.quantities import all_of, quantity
 from theodolite.calibration.shortcomings import CHANCE, Shortcomings
 from theodolite.calibration.weights import Share
 from theodolite.errors import InputError
@@ -39,6 +41,10 @@ DISAGREES, CONTRADICTS = 1.1, 1.5
 #: A parameter this many tolerances from nominal contradicts its tolerance.
 BEYOND_TOLERANCE = 5.0
 NAMED = 8
+#: More wrong pictures than this part of all are a doubt. And how many deviations, as the tolerances
+#: give them, a common factor of all lengths of an arm may be away from one.
+MANY_WRONG = 0.2
+COMMON_SCALE = 4.0
 #: Level of the test whether the nominal robot shows any error at all.
 ACCURATE = 0.05
 #: How much more the base parameters alone may leave: squares in units of the noise for each, and
@@ -162,6 +168,11 @@ class Result:
     cost: float
     cost_of_all: float | None
     cost_of_nominal: float
+    #: The picture that each row is from, where there are any; and those that were left out.
+    pictures: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    #: Where only camera and target were identified: what fixed links cost.
+    links_fixed: LinksFixed | None = None
     #: What each source contributes, where there are several.
     shares: tuple[Share, ...] = ()
     #: How many parameters the method determines, given any data it wants; None if unknown.
@@ -208,6 +219,11 @@ class Result:
         ratio = max(self.cost_of_nominal - self.cost, 0.0) / gained / noise
         return bool(fdtrc(gained, degrees, ratio) > ACCURATE)
 
+    @property
+    def _links_identified(self) -> bool:
+        """Was more than base, tool and sensor to be identified?"""
+        return len(placing(self.identifiability.parameters)) < len(self.identifiability.parameters)
+
     def doubts(self) -> list[str]:
         """In words, every reason not to trust a result that has converged."""
         return [sentence for sentence in self._doubts() if sentence]
@@ -237,10 +253,13 @@ class Result:
         else:
             yield self._beyond_tolerance()
         yield self._far_above_noise()
+        yield self._many_left_out()
         yield self._gross_outliers()
+        yield self._common_scale()
         yield from self._contradictions(CONTRADICTS, np.inf)
         yield self._not_what_all_reach()
-        if self.held_out is not None and not self.held_out.better and not self.already_accurate:
+        worse = self.held_out is not None and not self.held_out.better
+        if worse and not self.already_accurate and self._links_identified:
             yield "The calibrated robot is not better than the nominal one on held-out data."
 
     def notes(self) -> list[str]:
@@ -266,6 +285,10 @@ class Result:
                 f"The data hardly determine {', '.join(weak)}: the intervals there come from the "
                 "tolerances."
             )
+        if self.links_fixed is not None:
+            found.append(self.links_fixed.sentence())
+        if self.left_out and not self._many_left_out():
+            found.append(self._wrong_pictures())
         if len(self.outliers.rows) and not self._gross_outliers():
             found.append(self._mild_outliers())
         found += self._contradictions(DISAGREES, CONTRADICTS)
@@ -281,8 +304,78 @@ class Result:
         text = "; ".join(self.shortcomings.missing)
         return text[:1].upper() + text[1:]
 
+    def _wrong_pictures(self) -> str:
+        """Pictures that were left out, by name."""
+        named = ", ".join(
+            f"{one.name} ({one.error:.3g} px)" for one in self.left_out[: NAMED + NAMED]
+        )
+        more = len(self.left_out) - NAMED - NAMED
+        one = len(self.left_out) == 1
+        return (
+            f"{named}{f' and {more} more' if more > 0 else ''} {'does' if one else 'do'} not fit "
+            f"the other pictures, which leave {self.left_out[0].usual:.2g} px, and "
+            f"{'was' if one else 'were'} left out. Was the order of the pictures changed, or the "
+            "board turned or moved?"
+        )
+
+    def _many_left_out(self) -> str:
+        pictures = len(set(self.pictures)) + len(self.left_out)
+        return self._wrong_pictures() if len(self.left_out) > MANY_WRONG * pictures else ""
+
+    @property
+    def by_picture(self) -> dict[str, tuple[int, float]]:
+        """Marks of each picture, and the rms of their coordinates' errors after the fit, px."""
+        errors = all_of(self.residuals, "pixel")
+        rows = [row for name, row in self.residual_rows.items() if quantity(name) == "pixel"]
+        found: dict[str, list[float]] = {}
+        if self.pictures and rows:
+            for row, error in zip(np.concatenate(rows).tolist(), errors.tolist(), strict=True):
+                found.setdefault(self.pictures[row], []).append(error)
+        return {
+            name: (len(sizes), float(np.sqrt(np.mean(np.square(sizes)) / 2)))
+            for name, sizes in found.items()
+        }
+
+    def _common_scale(self) -> str:
+        """Do all lengths of the arm change by one factor, as when the sensor's unit is wrong?
+
+        The factor that the lengths' changes have in common, weighed by their tolerances, is normal
+        before any measurement, with a deviation that follows from the tolerances.
+        """
+        arm = {
+            p.name
+            for p in self.nominal.parameters
+            if p.group is Group.ARM and p.unit is Unit.METRE and not p.term
+        }
+        lengths = [
+            (one.nominal, one.identified - one.nominal, one.tolerance)
+            for one in self.estimates
+            if one.name in arm and one.stderr is not None and np.isfinite(one.tolerance)
+        ]
+        if len(lengths) < 2:
+            return ""
+        nominal, change, tolerance = np.array(lengths).T
+        weight = nominal / tolerance**2
+        if not weight @ nominal:
+            return ""
+        factor = float(weight @ change / (weight @ nominal))
+        size = abs(factor) * float(np.sqrt(weight @ nominal))
+        if size < COMMON_SCALE:
+            return ""
+        return (
+            f"All lengths of the arm change together, by {100 * factor:+.2f} %: more likely the "
+            f"lengths given to the sensor are wrong by {-100 * factor / (1 + factor):+.2f} %, such "
+            "as the size of the board's squares or a unit."
+        )
+
     def _far_above_noise(self) -> str:
         """Residuals that no noise explains."""
+        if self._shaken() > ABOVE_ANY_NOISE and self._links_identified:
+            return (
+                f"The joints seem to be off by {1e3 * self._shaken():.2g} mrad from picture to "
+                "picture, far above the noise of working encoders: the model lacks something, or "
+                "the data are wrong."
+            )
         if self.noise_known:
             if self.statistics.sigma > ABOVE_KNOWN_NOISE and self._beyond_chance():
                 return (
@@ -351,8 +444,20 @@ class Result:
             return [None] * len(self.outliers.rows)
         return [self.files[number] for number in self.file[self.outliers.rows]]
 
+    def _shaken(self) -> float:
+        """Noise of the joints that pictures show, radians; 0 where they are not asked."""
+        noise = self.extras.get("noise")
+        return 0.0 if noise is None or self.noise_known else 1e-3 * float(noise["joint_mrad"])
+
     def _named_outliers(self) -> str:
         rows, lines = self.outliers.rows, self.outlier_lines
+        if self.pictures:
+            named = [self.pictures[row] for row in rows]
+            worst = ", ".join(
+                f"{name} ({size:.1f} sigma)"
+                for name, size in zip(named[:NAMED], self.outliers.sizes, strict=False)
+            )
+            return f"{worst}{f' and {len(rows) - NAMED} more' if len(rows) > NAMED else ''}"
         worst = ", ".join(
             f"{line}{'' if name is None else f' of {name}'} ({size:.0f} sigma)"
             for line, name, size in zip(

@@ -10,7 +10,7 @@ from theodolite.arrays import FloatArray
 from theodolite.calibration.conditions import with_inputs
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.method import Method, Start
+from theodolite.calibration.method import Method, Start, Started
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.open_loops import LoopProblem
 from theodolite.calibration.placement import placed_start
@@ -52,7 +52,7 @@ class SensorMethod(Method):
 
     stations: Mapping[int, Station] | None = None
 
-    def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:
+    def start(self, robot: Machine, data: Dataset, start: Start) -> Started:
         return placed_start(robot, data, self, start)
 
     def with_extras(self, extras: Mapping[str, Any]) -> Self:

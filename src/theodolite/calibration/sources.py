@@ -15,7 +15,7 @@ import numpy as np
 from theodolite.arrays import BoolArray, IntArray
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.joined_problem import JoinedNoise, JoinedProblem, Part
-from theodolite.calibration.method import Method, Start, rms_error
+from theodolite.calibration.method import Method, Start, Started, rms_error
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.placement import ELSEWHERE
 from theodolite.calibration.targets import aimed
@@ -155,22 +155,27 @@ class Joined(Method):
             [source.method.noise_for(robot, source.noise or given) for source in self.sources]
         )
 
-    def start(self, robot: Machine, data: Dataset, start: Start) -> tuple[Machine, bool]:
+    def start(self, robot: Machine, data: Dataset, start: Start) -> Started:
         """Placed by the first source that says where the robot stands; the others are checked."""
         assert isinstance(data, JoinedData)
         pairs = list(zip(self.sources, data.parts, strict=True))
         first = next((pair for pair in pairs if pair[0].method.places), pairs[0])
-        placed, moved = first[0].method.start(_aimed(robot, first[0]), first[1], start)
-        if start is Start.NOMINAL:
-            return placed, moved
+        placed, moved, own = first[0].method.start(_aimed(robot, first[0]), first[1], start)
+        methods = {id(first[0]): own}
         for source, part in pairs:
             if source is first[0]:
                 continue
-            if source.method.places:
+            if source.method.places and start is not Start.NOMINAL:
                 _check_same_frame(placed, source, part)
-            else:
-                source.method.start(_aimed(placed, source), part, Start.AUTO)
-        return placed, moved
+            elif not source.method.places:
+                how = Start.NOMINAL if start is Start.NOMINAL else Start.AUTO
+                started = source.method.start_beside(_aimed(placed, source), part, how)
+                methods[id(source)] = started.method
+        sources = tuple(
+            replace(source, method=methods.get(id(source), source.method))
+            for source in self.sources
+        )
+        return Started(placed, moved, replace(self, sources=sources))
 
     def observe(
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 4

@@ -13,7 +13,10 @@ GROUPS = {
     "The model": ("gains", "terms", "rows_as_time", "priorities"),
     "Noise": ("noise_mm", "noise_mrad", "noise_joint_deg", "noise_slide_mm", "noise_px"),
     "The true robot": ("true", "error_mm", "error_mrad", "error_gain", "save_true"),
-    "Pictures": ("images", "board", "lens_images", "lens", "mount"),
+    "Pictures": (
+        *("images", "board", "board_tolerance", "lens_images", "lens_board", "lens", "lens_model"),
+        *("keep_lens", "mount", "drawings", "only"),
+    ),
     "Reading files": ("columns", "ignore", "ignore_limits", "map_", "mapping", "tip", "root"),
     "Output": ("out", "urdf_out", "residuals", "plot", "plots", "save_mapping", "force", "json"),
 }

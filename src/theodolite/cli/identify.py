@@ -35,19 +35,30 @@ from theodolite.cli.options import (
 )
 from theodolite.cli.pictures import (
     BoardOption,
+    BoardToleranceOption,
     ImagesOption,
+    KeepLensOption,
+    LensBoardOption,
     LensImagesOption,
+    LensModelOption,
     LensOption,
     MountOption,
-    lens_from,
+    NoisePixelOption,
+    camera_of,
+    camera_path,
+    check_folder,
+    draw,
+    seen_in,
 )
 from theodolite.cli.sources import SourcesOption, measurements
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from theodolite.calibration.data import Dataset
     from theodolite.calibration.method import Method
     from theodolite.calibration.noise import Noise
-    from theodolite.vision.pictures import Seen
+    from theodolite.calibration.result import Result
 
 NAME = "identify"
 
@@ -101,6 +112,14 @@ def command(
     noise_slide_mm: Annotated[
         float, typer.Option(min=0.0, help="Known noise of prismatic joints, mm.")
     ] = 0.0,
+    noise_px: NoisePixelOption = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="hand-eye",
+            help="hand-eye: identify where camera and target are, with the links as they are.",
+        ),
+    ] = None,
     plane: PlaneOption = None,
     line: LineOption = None,
     radius_mm: RadiusOption = None,
@@ -127,9 +146,21 @@ def command(
     ] = 0.2,
     images: ImagesOption = None,
     board: BoardOption = None,
+    board_tolerance: BoardToleranceOption = 0.0,
     lens_images: LensImagesOption = None,
+    lens_board: LensBoardOption = None,
     lens: LensOption = None,
+    lens_model: LensModelOption = "brown",
+    keep_lens: KeepLensOption = False,
     mount: MountOption = None,
+    drawings: Annotated[
+        Path | None,
+        typer.Option(
+            "--draw",
+            metavar="DIR",
+            help="Write each picture with its marks and the robot's errors, enlarged.",
+        ),
+    ] = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     ignore_limits: IgnoreLimitsOption = False,
@@ -145,25 +176,25 @@ def command(
     from theodolite.calibration.term_groups import term_names
     from theodolite.estimation.loss import Loss, Shape
     from theodolite.estimation.solver import Change
+    from theodolite.io.camera_file import write_camera
     from theodolite.io.provenance import provenance
     from theodolite.io.residuals import write_residuals
     from theodolite.io.robot_file import check_robot_path, write_robot
-    from theodolite.io.writing import check_writable
+    from theodolite.io.writing import check_outputs
     from theodolite.report.data import result_data
-    from theodolite.report.text import show_result
 
-    for path in (out, residuals):
-        if path is not None:
-            check_writable(path, force=force)
+    beside = camera_path(out) if out is not None and method == "camera" else None
+    check_outputs([out, residuals, beside], force=force)
     if out is not None:
         check_robot_path(out)
+    _check_pictures(only, method, images, drawings, force=force)
     subject = with_priorities(robot_named(robot), priorities)
 
     def read(paths: list[Path], way: Method) -> Dataset:
         return data_from(
             paths,
             subject,
-            needs=() if images is not None else way.needs,
+            needs=() if images else way.needs,
             columns=columns,
             ignore=ignore,
             ignore_limits=ignore_limits,
@@ -182,17 +213,28 @@ def command(
             tool_turn=tool_turn,
             lens=lens,
             mount=mount,
+            keep_lens=keep_lens,
+            board_tolerance=board_tolerance,
             one_of_several=bool(sources),
         )
 
-    screen = console(json=json)
     recorded, way = measurements(data or [], method, sources or [], named, read)
-    if images is not None:
+    seen = None
+    if images:
         pixels = "pixels" in way.needs
-        with working("reading the pictures"):
-            seen = _seen(recorded, images, board, lens_images, lens, mount, pixels=pixels)
-        for picture in seen.rejected:
-            typer.echo(f"warning: {picture.name} is left out: {picture.reason}", err=True)
+        seen = seen_in(
+            recorded,
+            images,
+            board,
+            pixels=pixels,
+            lens=lens,
+            lens_images=lens_images,
+            lens_board=lens_board,
+            lens_model=lens_model,
+            keep_lens=keep_lens,
+            board_tolerance=1e-2 * board_tolerance,
+            mount=mount,
+        )
         recorded = seen.data
         way = seen.camera if pixels else way
     files = [Path(name) for name in recorded.files] if recorded.files else list(data or [])
@@ -201,13 +243,14 @@ def command(
             subject,
             recorded,
             way,
-            noise=_noise(way, noise_mm, noise_mrad, noise_joint_deg, noise_slide_mm),
+            noise=_noise(way, noise_mm, noise_mrad, noise_px, noise_joint_deg, noise_slide_mm),
             gains=gains,
             terms=term_names(terms),
             rows_as_time=rows_as_time,
-            loss=_chosen(Shape, loss, "--loss", then=Loss),
+            loss=None if loss == "squared" else _chosen(Shape, loss, "--loss", then=Loss),
             start=_chosen(Start, start, "--start"),
             change=_chosen(Change, change, "--change"),
+            links=only is None,
             hold_out=hold_out,
             rng=generator(seed),
             provenance=provenance(
@@ -226,48 +269,53 @@ def command(
         )
     if out is not None:
         write_robot(result.signed_robot(), out, force=force)
+    if beside is not None:
+        write_camera(
+            camera_of(result, None if seen is None else seen.camera.size), beside, force=force
+        )
     if residuals is not None:
         write_residuals(result, residuals, force=force)
-    if result.placed:
-        screen.print(
-            "Base and targets were fitted to the data first; 'nominal' below includes that fit."
-        )
-    show_result(screen, result)
-    for path in (out, residuals):
-        if path is not None:
-            wrote(screen, path)
+    _show(console(json=json), result, [out, beside, residuals])
+    if drawings is not None and seen is not None:
+        draw(console(json=json), seen, result, drawings)
     if json:
         print_json({**result_data(result), "located": result.placed})
     if not result.good:
         raise typer.Exit(1)
 
 
-def _seen(
-    recorded: Dataset,
-    images: Path,
-    board: str | None,
-    lens_images: Path | None,
-    lens: str | None,
-    mount: str | None,
-    *,
-    pixels: bool,
-) -> Seen:
-    """What the pictures show."""
-    from theodolite.errors import InputError
-    from theodolite.vision.board import Board
-    from theodolite.vision.pictures import read_pictures
+def _show(screen: Console, result: Result, paths: list[Path | None]) -> None:
+    """The result, and what was written."""
+    from theodolite.report.text import show_result
 
-    if board is None:
-        raise InputError("--images needs --board", allowed="charuco:8x6:30:22, chessboard:9x6:25")
-    return read_pictures(
-        recorded,
-        images,
-        Board.parse(board),
-        pixels=pixels,
-        lens=None if lens is None else lens_from(lens),
-        lens_folder=lens_images,
-        mount=mount or "ground",
-    )
+    if result.placed:
+        screen.print(
+            "Base and targets were fitted to the data first; 'nominal' below includes that fit."
+        )
+    show_result(screen, result)
+    for path in paths:
+        if path is not None:
+            wrote(screen, path)
+
+
+def _check_pictures(
+    only: str | None,
+    method: str | None,
+    images: list[Path] | None,
+    drawings: Path | None,
+    *,
+    force: bool,
+) -> None:
+    from theodolite.errors import InputError
+
+    if only not in (None, "hand-eye"):
+        raise InputError(f"--only {only}", allowed="hand-eye")
+    if only is not None and method != "camera":
+        raise InputError("--only hand-eye needs the method 'camera'")
+    if drawings is not None and (not images or method != "camera"):
+        raise InputError("--draw needs --images and the method 'camera'")
+    if drawings is not None:
+        check_folder(drawings, force=force)
 
 
 def _chosen(kind: Any, text: str, option: str, *, then: Any = None) -> Any:
@@ -282,30 +330,43 @@ def _chosen(kind: Any, text: str, option: str, *, then: Any = None) -> Any:
 
 
 def _noise(
-    method: Method, mm: float | None, mrad: float | None, joint_deg: float, slide_mm: float
+    method: Method,
+    mm: float | None,
+    mrad: float | None,
+    px: float | None,
+    joint_deg: float,
+    slide_mm: float,
 ) -> Noise | None:
     import numpy as np
 
     from theodolite.calibration.noise import Noise
     from theodolite.errors import InputError
 
-    if mm == 0.0 or mrad == 0.0:
+    if 0.0 in (mm, mrad, px):
         raise InputError("noise 0 would give infinite weights", allowed="positive numbers")
-    if mm is None and (mrad is not None or joint_deg or slide_mm):
+    pixels = "pixels" in method.needs
+    if px is not None and not pixels:
         raise InputError(
-            "joint or rotation noise was given without position noise",
-            remedy="Give --noise-mm as well, or none of them",
+            f"the method '{method.name}' sees no pixels", remedy="Leave out --noise-px"
         )
-    if mm is None:
+    main, option = (px, "--noise-px") if pixels else (mm, "--noise-mm")
+    if main is None and (mrad is not None or joint_deg or slide_mm):
+        raise InputError(
+            f"joint or rotation noise was given without {'pixel' if pixels else 'position'} noise",
+            remedy=f"Give {option} as well, or none of them",
+        )
+    if main is None:
         return None
     if mrad is None and "rotations" in method.needs:
         raise InputError(
             "position noise was given without rotation noise, and orientations are seen too",
             remedy="Give --noise-mrad as well, or neither",
         )
+    usual = Noise()
     return Noise(
-        position=mm * 1e-3,
-        orientation=Noise().orientation if mrad is None else mrad * 1e-3,
+        position=usual.position if mm is None else mm * 1e-3,
+        orientation=usual.orientation if mrad is None else mrad * 1e-3,
+        pixel=usual.pixel if px is None else px,
         joint=float(np.radians(joint_deg)),
         slide=slide_mm * 1e-3,
         known=True,

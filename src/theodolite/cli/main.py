@@ -40,12 +40,14 @@ def application() -> typer.Typer:
 
     import theodolite
     from theodolite.cli import (
+        board,
         check,
         demo,
         dynamics,
         generate,
         identifiable,
         identify,
+        lens,
         new,
         reproduce,
         robots,
@@ -61,7 +63,8 @@ def application() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for verb in (robots, new, check, identifiable, generate, identify, validate, reproduce, demo):
+    verbs = (robots, new, check, identifiable, generate, identify, validate, lens, board)
+    for verb in (*verbs, reproduce, demo):
         app.command(verb.NAME, cls=Command)(verb.command)
     app.add_typer(dynamics.app, name=dynamics.NAME)
 

@@ -164,8 +164,10 @@ def method_from(
     radius_mm: float | None = None,
     between: str | None = None,
     tool_turn: str | None = None,
-    lens: str | None = None,
+    lens: list[str] | None = None,
     mount: str | None = None,
+    keep_lens: bool = False,
+    board_tolerance: float = 0.0,
     one_of_several: bool = False,
 ) -> Method:
     """A method with its own options, as the command line gives them.
@@ -173,7 +175,7 @@ def method_from(
     One of several sources takes what is its own. Pictures have a lens, whatever the method.
     """
     from theodolite.calibration.catalogue import method_named, options_of
-    from theodolite.cli.pictures import lens_from
+    from theodolite.cli.pictures import lenses_from
 
     given = {
         "plane": None if plane is None else parse_plane(plane),
@@ -181,11 +183,14 @@ def method_from(
         "radius": None if radius_mm is None else radius_mm * 1e-3,
         "between": None if between is None else tuple(between.split(",")),
         "tool_turn": None if tool_turn is None else parse_turn(tool_turn),
-        "lens": None if lens is None else lens_from(lens),
+        "lens": lenses_from(lens),
         "mount": mount,
+        "keep_lens": keep_lens or None,
+        "board_tolerance": 1e-2 * board_tolerance or None,
     }
     own = options_of(name)
-    asked = own if one_of_several else {*given, *own} - ({"lens", "mount"} - own)
+    pictures = {"lens", "mount", "keep_lens", "board_tolerance"}
+    asked = own if one_of_several else {*given, *own} - (pictures - own)
     return method_named(name, **{option: given[option] for option in given if option in asked})
 
 

@@ -24,7 +24,14 @@ from theodolite.cli.options import (
     print_json,
     robot_named,
 )
-from theodolite.cli.pictures import LensOption, MountOption
+from theodolite.cli.pictures import (
+    BoardOption,
+    ImagesOption,
+    LensModelOption,
+    LensOption,
+    MountOption,
+    seen_in,
+)
 
 if TYPE_CHECKING:
     from theodolite.calibration.method import Method
@@ -43,7 +50,10 @@ def command(
         str | None,
         typer.Option(metavar="ROBOT", help="Compare with this robot, base and tool fitted."),
     ] = None,
+    images: ImagesOption = None,
+    board: BoardOption = None,
     lens: LensOption = None,
+    lens_model: LensModelOption = "brown",
     mount: MountOption = None,
     plane: PlaneOption = None,
     line: LineOption = None,
@@ -59,6 +69,7 @@ def command(
     """Say how well a robot predicts measurements it has not seen."""
     from theodolite.calibration.catalogue import method_for
     from theodolite.calibration.validate import validate
+    from theodolite.cli.pictures import camera_known
     from theodolite.report.data import errors_data
     from theodolite.report.text import show_errors
 
@@ -78,13 +89,33 @@ def command(
     recorded = data_from(
         data,
         subject,
-        needs=() if method is None else named(method).needs,
+        needs=() if method is None or images else named(method).needs,
         columns=columns,
         ignore=ignore,
         ignore_limits=ignore_limits,
         mapping=mapping_from(map_, mapping),
     )
-    way = named(method or method_for(recorded))
+    if images:
+        method = method or "camera"
+        known = camera_known(lens, mount)
+        pixels = "pixels" in named(method).needs
+        seen = seen_in(
+            recorded,
+            images,
+            board,
+            pixels=pixels,
+            lens=lens,
+            lens_model=lens_model,
+            mount=mount or (None if known is None else known["mount"]),
+        )
+        recorded = seen.data
+        way = named(method) if not pixels else seen.camera
+        if pixels and known is not None:
+            way = seen.camera.with_extras(known)
+    else:
+        way = named(method or method_for(recorded))
+        known = camera_known(lens, mount) if "pixels" in way.needs else None
+        way = way if known is None else way.with_extras(known)
     reference = None if nominal is None else robot_named(nominal)
     verdict = validate(subject, recorded, way, nominal=reference)
     compared = {subject.name: verdict.errors}

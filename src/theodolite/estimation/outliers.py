@@ -130,14 +130,10 @@ class _Fit:
             squares += float(np.sum(r[kept] ** 2))
             if block.rows is None or self.degrees <= block.width:
                 continue
-            rest = np.eye(block.width) - G @ G.transpose(0, 2, 1)
-            checked = np.linalg.eigvalsh(rest)[:, 0] > ALONE
-            checked &= kept
-            without = np.linalg.solve(rest[checked], r[checked][:, :, None])[:, :, 0]
-            places += [(number, int(place)) for place in np.flatnonzero(checked)]
-            widths = np.full(len(without), block.width)
-            parts = np.einsum("ni,ni->n", r[checked], without)
-            found.append((block.rows[checked], widths, parts))
+            checked, parts = _without(r, G)
+            parts, checked = parts[kept[checked]], checked[kept[checked]]
+            places += [(number, int(place)) for place in checked]
+            found.append((block.rows[checked], np.full(len(parts), block.width), parts))
         # Summed anew: beside a gross outlier, a difference of sums would be its rounding.
         self.squares = max(squares, self._rounding)
         if not found:
@@ -177,3 +173,18 @@ class _Fit:
         order = sorted(worst, key=lambda row: -worst[row][0])
         sizes, chances = np.array([worst[row] for row in order]).T
         return Outliers(np.array(order, dtype=np.intp), sizes, chances)
+
+
+def _without(r: FloatArray, G: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Observations that others check, and r' (I - G G')^-1 r of each.
+
+    An observation may have more components than there are parameters, as a picture has; then
+    (I - G G')^-1 = I + G (I - G'G)^-1 G' is the smaller way.
+    """
+    wide = G.shape[1] > G.shape[2]
+    back = G.transpose(0, 2, 1)
+    rest = np.eye(min(G.shape[1:])) - (back @ G if wide else G @ back)
+    checked = np.flatnonzero(np.linalg.eigvalsh(rest)[:, 0] > ALONE)
+    inner = (back[checked] @ r[checked][:, :, None]) if wide else r[checked][:, :, None]
+    parts = np.einsum("ni,ni->n", inner[:, :, 0], np.linalg.solve(rest[checked], inner)[:, :, 0])
+    return checked, parts + (np.einsum("ni,ni->n", r[checked], r[checked]) if wide else 0.0)

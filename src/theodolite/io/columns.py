@@ -29,6 +29,7 @@ _MARK = re.compile(r"point_([xyz])(?:_(\w+))?$")
 _FIXTURE = re.compile(r"fixture_([xyz])(?:_(\w+))?$")
 _ALLOWED = (
     "q1_deg ..., x_mm y_mm z_mm, p1_x_mm ..., qw qx qy qz, rx_deg ry_deg rz_deg, set, session, "
+    "picture, camera, board, "
     "plane_nx plane_ny plane_nz plane_h_mm, fixture_x_mm fixture_y_mm fixture_z_mm, "
     "u_px v_px point_x_mm point_y_mm point_z_mm, distance_mm, gx gy gz, "
     "time_s, row, direction1 ..., temperature_c"

@@ -12,9 +12,11 @@ MOST_NAMES = 10_000
 #: Nobody writes a unit behind a longer one; what is tried on a name grows with its square.
 LONGEST_NAME = 200
 #: Columns of labels, which may be words.
-LABELS = ("set", "session")
+LABELS = ("set", "session", "camera", "board", "picture")
 #: Names with a meaning of their own, whatever the robot; capitals do not matter in them.
-_STEM = re.compile(r"(?:q|qd|qdd|tau|i)\d{1,4}|[xyz]|r[xyz]|q[wxyz]|t|u|v|set|session")
+_STEM = re.compile(
+    r"(?:q|qd|qdd|tau|i)\d{1,4}|[xyz]|r[xyz]|q[wxyz]|t|u|v|set|session|camera|board|picture"
+)
 _BRACKETS = re.compile(r"(.*?)\s*(?:\[([^\[\]]*)\]|\(([^()]*)\))$")
 _UNITS = frozenset((*LENGTHS, *ANGLES, *OTHERS))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping as MappingType
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,6 +33,8 @@ class Table:
     lines: IntArray
     #: Lines that were left out because they are damaged.
     skipped: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    #: What the numbers of labels stand for, by column, where they are words.
+    words: MappingType[str, tuple[str, ...]] = field(default_factory=dict)
 
     def without(self, bad: BoolArray) -> Table:
         """The same without some rows."""
@@ -121,7 +124,21 @@ def _own(sheet: Sheet, ignore: Sequence[str], largest: float) -> Table:
         raise InputError(
             "has no columns of numbers, or all of them are ignored", where=str(sheet.path)
         )
-    return Table(sheet.path, tuple(found), np.column_stack([*found.values()]), sheet.lines)
+    words = {
+        column_name(written, unit): _words(sheet, place)
+        for place, (written, unit) in enumerate(zip(written_names(sheet), sheet.units, strict=True))
+        if column_name(written, unit) in LABELS and column_name(written, unit) in found
+    }
+    values = np.column_stack([*found.values()])
+    return Table(sheet.path, tuple(found), values, sheet.lines, words=words)
+
+
+def _words(sheet: Sheet, place: int) -> tuple[str, ...]:
+    """The labels of a column in order of appearance; none where they are numbers."""
+    cells = sheet.columns[place]
+    if not isinstance(cells, list) or None not in map(sheet.layout.number, cells):
+        return ()
+    return tuple(dict.fromkeys(cells))
 
 
 def _is_no_quantity(sheet: Sheet, place: int, name: str) -> bool:

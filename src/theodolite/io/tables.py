@@ -9,7 +9,9 @@
 | ``set`` | which configurations reach the same place |
 | ``session`` | from where the row was seen, where the sensor was moved |
 | ``fixture_x_mm fixture_y_mm fixture_z_mm`` | target that touched the pointer; blank: none |
-| ``u_px v_px``, ``point_x_mm ...`` | where a point of a target was seen; ``set``: picture |
+| ``u_px v_px``, ``point_x_mm ...`` | where a point of a target was seen |
+| ``picture`` | the file of the picture, or its number; ``set`` will do |
+| ``camera``, ``board`` | which of several, by number |
 | ``plane_nx plane_ny plane_nz plane_h_mm`` | the plane touched: n . P = h |
 """
 
@@ -22,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from theodolite.arrays import BoolArray
+from theodolite.arrays import BoolArray, IntArray
 from theodolite.calibration.assembly import with_passive_joints
 from theodolite.calibration.catalogue import METHOD_COLUMNS
 from theodolite.calibration.data import Dataset
@@ -41,7 +43,7 @@ from theodolite.model.mechanism import Mechanism
 
 _FIELDS = (
     *("motors", "positions", "rotations", "sets", "sessions", "planes"),
-    *("fixture", "pixels", "points", "lines"),
+    *("fixture", "pixels", "points", "cameras", "boards", "lines"),
 )
 #: How far a reading may be beyond its limit, as part of the range: gains and noise move it there.
 LIMIT_MARGIN = 0.02
@@ -80,7 +82,7 @@ def read_measurements(
         if note is not None:
             for sentence in notes:
                 note(sentence)
-    if len(parts) > 1 and "sets" in needs:
+    if len(parts) > 1 and ("sets" in needs or any(part.pixels is not None for part in parts)):
         parts = _apart(parts)
     return checked(_joined(parts, files), robot, needs)
 
@@ -92,6 +94,8 @@ def _apart(parts: list[Dataset]) -> list[Dataset]:
     for part in parts:
         labels = np.zeros(len(part), dtype=np.intp) if part.sets is None else part.sets
         numbers = np.unique(labels, return_inverse=True)[1]
+        if part.pictures:
+            numbers = labels
         labelled.append(replace(part, sets=used + numbers))
         used += int(numbers.max()) + 1
     return labelled
@@ -129,6 +133,7 @@ def _joined(parts: list[Dataset], paths: Sequence[Path]) -> Dataset:
                 where=part.name,
                 remedy="Give it in all files or in none",
             )
+    fields["pictures"] = tuple(name for part in parts for name in part.pictures)
     own = {name: np.concatenate([part.columns[name] for part in parts]) for name in first.columns}
     return replace(first, name=f"{first.name}{more}", columns=own, **fields)
 
@@ -184,8 +189,11 @@ def dataset_of(
         positions=found.positions(),
         targets=found.targets(),
         rotations=found.rotations(),
-        sets=found.labels("set"),
+        sets=_pictured(found) if "picture" in found.other else found.labels("set"),
+        pictures=_picture_names(found),
         sessions=found.labels("session"),
+        cameras=found.labels("camera"),
+        boards=found.labels("board"),
         planes=found.planes(),
         fixture=found.touched(),
         pixels=found.pixels(),
@@ -207,6 +215,23 @@ def dataset_of(
         )
         data = replace(data, motors=motors)
     return data, notes
+
+
+def _pictured(found: Columns) -> IntArray:
+    """The number of each row's picture, in order of appearance."""
+    labels = found.other["picture"]
+    order = {label: number for number, label in enumerate(dict.fromkeys(labels.tolist()))}
+    return np.array([order[label] for label in labels.tolist()], dtype=np.intp)
+
+
+def _picture_names(found: Columns) -> tuple[str, ...]:
+    """Names of the pictures, in order of appearance."""
+    if "picture" not in found.other:
+        return ()
+    labels = dict.fromkeys(found.other["picture"].tolist())
+    words = found.table.words.get("picture", ())
+    # Words were counted in order of appearance; numbers stand for themselves.
+    return tuple(words[int(label)] if words else f"{label:g}" for label in labels)
 
 
 def _seen(table: Table, unseen: BoolArray) -> tuple[Table, list[str]]:
@@ -257,10 +282,18 @@ def named_columns(data: Dataset, robot: Machine) -> dict[str, Any]:
     """Measurements as the columns of their files, in degrees and millimetres."""
     names: list[str] = []
     columns: list[Any] = []
-    for name, labels in (("set", data.sets), ("session", data.sessions)):
+    for name, labels in (
+        ("set", None if data.pictures else data.sets),
+        ("session", data.sessions),
+        ("camera", data.cameras),
+        ("board", data.boards),
+    ):
         if labels is not None:
             names.append(name)
             columns.append(labels)
+    if data.pictures and data.sets is not None:
+        names.append("picture")
+        columns.append(np.array(data.pictures)[data.sets])
     joints = list(zip(robot.joint_names, robot.joint_types, strict=True))
     if isinstance(robot, Mechanism) and data.motors.shape[1] > robot.joints:
         # The passive joints say which assembly it was.
@@ -294,6 +327,8 @@ def named_columns(data: Dataset, robot: Machine) -> dict[str, Any]:
     return dict(zip(names, columns, strict=True))
 
 
-def _cell(value: float) -> str:
-    """A number with all its digits; blank where there is none."""
+def _cell(value: float | str) -> str:
+    """A number with all its digits; blank where there is none. Words as they are."""
+    if isinstance(value, str):
+        return value
     return "" if value != value else repr(value)

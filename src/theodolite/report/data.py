@@ -122,6 +122,15 @@ def result_data(result: Result) -> dict[str, Any]:
                 strict=True,
             )
         ],
+        "pictures": [
+            {"name": name, "marks": marks, "rms_px": error, "left_out": False}
+            for name, (marks, error) in result.by_picture.items()
+        ]
+        + [
+            {"name": one.name, "marks": None, "rms_px": one.error, "left_out": True}
+            for one in result.left_out
+        ],
+        "links_fixed": None if result.links_fixed is None else asdict(result.links_fixed),
         "choices": choices_data(result),
         "sources": [_share_data(result, share) for share in result.shares],
         "shortcomings": None if result.shortcomings is None else asdict(result.shortcomings),

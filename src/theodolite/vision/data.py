@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,14 +17,35 @@ from theodolite.vision.detection import Detection
 from theodolite.vision.poses import seen_pose
 
 
-def pixel_data(joints: Dataset, seen: Sequence[Detection], board: Board) -> Dataset:
-    """One row for each mark; ``joints`` has one for each picture."""
-    rows = np.repeat(np.arange(len(seen)), [len(detection.ids) for detection in seen])
+class Sight(NamedTuple):
+    """A board in a picture: the row of the joints, which camera and board, and its marks."""
+
+    row: int
+    camera: int
+    board: int
+    marks: Detection
+
+
+def pixel_data(
+    joints: Dataset, sights: Sequence[Sight], boards: Sequence[Board], names: Sequence[str] = ()
+) -> Dataset:
+    """One row for each mark; ``joints`` has one for each picture, ``names`` the pictures' names.
+
+    Cameras and boards are counted from 1 where there are several.
+    """
+    counts = [len(sight.marks.ids) for sight in sights]
+    rows = np.repeat([sight.row for sight in sights], counts)
+    cameras = 1 + np.repeat([sight.camera for sight in sights], counts)
+    boards_seen = 1 + np.repeat([sight.board for sight in sights], counts)
+    kept = np.unique(rows)
     return replace(
         joints.take(rows),
-        pixels=np.concatenate([detection.pixels for detection in seen]),
-        points=np.concatenate([board.points[detection.ids] for detection in seen]),
-        sets=rows,
+        pixels=np.concatenate([sight.marks.pixels for sight in sights]),
+        points=np.concatenate([boards[s.board].points[s.marks.ids] for s in sights]),
+        sets=np.searchsorted(kept, rows),
+        pictures=tuple(names[row] for row in kept) if len(names) else (),
+        cameras=cameras if len(set(cameras.tolist())) > 1 else None,
+        boards=boards_seen if len(boards) > 1 else None,
     )
 
 
@@ -31,7 +53,7 @@ def pose_data(
     joints: Dataset, seen: Sequence[Detection], board: Board, lens: Lens, *, mount: str = "ground"
 ) -> Dataset:
     """One pose for each picture: of the board in the camera's frame, or the other way round."""
-    poses = [seen_pose(detection, board, lens) for detection in seen]
+    poses = [seen_pose(*detection.marks(board), lens) for detection in seen]
     turned = np.array([pose.rotation for pose in poses])
     shifts = np.array([pose.position for pose in poses])
     # The scatter of the marks about the poses is the noise of the pixels.

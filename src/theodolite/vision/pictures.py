@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from theodolite.calibration.camera import Camera
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.lens import Lens
+from theodolite.calibration.lens import BROWN, FISHEYE, Lens
+from theodolite.calibration.scene import KnownLens
 from theodolite.errors import InputError
 from theodolite.vision.board import Board
-from theodolite.vision.data import pixel_data, pose_data
-from theodolite.vision.detection import Detection, Rejected, detect_all
-from theodolite.vision.poses import calibrate_lens
+from theodolite.vision.data import Sight, pixel_data, pose_data
+from theodolite.vision.detection import FEWEST, KINDS, Detection, Rejected, detect_all
+from theodolite.vision.poses import CalibratedLens, calibrate_lens, seen_pose, straightened
 
 #: A recording of which more than this part of the pictures is useless is refused.
 REFUSED = 0.5
-KINDS = (".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff")
+#: Marks further than this from where their picture's pose puts them are strays: in pixels, and in
+#: typical distances. At most this part of a picture's marks is left out.
+STRAY_PIXELS, STRAY, MOST_STRAY = 1.0, 8.0, 0.3
+#: Called with the number of pictures done and of all.
+Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,75 +35,268 @@ class Seen:
     data: Dataset
     camera: Camera
     rejected: tuple[Rejected, ...]
+    #: What is worth saying: marks that were left out.
+    notes: tuple[str, ...] = ()
+    #: The file of each sight, for drawing.
+    sights: tuple[tuple[Path, Sight], ...] = ()
+    boards: tuple[Board, ...] = ()
+    #: The lens that pictures of its own showed.
+    calibrated: CalibratedLens | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """Marks in the pictures of all cameras."""
+
+    sights: list[Sight] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
 
 
 def read_pictures(
     joints: Dataset,
-    folder: Path,
-    board: Board,
+    folder: Path | Sequence[Path],
+    board: Board | Sequence[Board],
     *,
     pixels: bool,
-    lens: Lens | None = None,
+    lens: Lens | KnownLens | Sequence[Lens | KnownLens] | None = None,
     lens_folder: Path | None = None,
+    lens_board: Board | None = None,
+    lens_model: str = BROWN,
+    keep_lens: bool = False,
+    board_tolerance: float = 0.0,
     mount: str = "ground",
+    progress: Progress | None = None,
 ) -> Seen:
     """Pixels of a target's points, or poses with covariances, one picture per row of joints.
 
-    Without a lens it is calibrated: from the pictures of a folder of its own, or from these.
+    Several folders are those of several cameras; several boards may be in each picture. Without a
+    lens it is calibrated: from the pictures of a folder of its own, or from these.
     """
+    folders = [folder] if isinstance(folder, Path) else list(folder)
+    boards = [board] if isinstance(board, Board) else list(board)
+    for one in boards:
+        one.check_pose()
+    given = _lenses(lens, len(folders))
+    if len(folders) > 1 and lens_folder is not None:
+        raise InputError(
+            "pictures for the lens are of one camera only",
+            remedy="Calibrate each lens by itself and give the lenses",
+        )
+    if not pixels and (len(folders) > 1 or len(boards) > 1):
+        raise InputError(
+            "several cameras or boards need the method 'camera'", remedy="Use that method"
+        )
+    bent = lens_model == FISHEYE or any(one.lens.model == FISHEYE for one in given)
+    shown = _look(joints, folders, boards, bent=bent, progress=progress)
+    calibrated = None
+    if lens_folder is not None and not given:
+        calibrated, failed = lens_from_pictures(
+            lens_folder, lens_board or boards[0], model=lens_model
+        )
+        shown.rejected.extend(failed)
+        _check_size(shown, calibrated[1])
+        given = (calibrated[0].known,)
+    if not given:
+        given = tuple(
+            KnownLens(
+                calibrate_lens(
+                    [s.marks.marks(boards[s.board]) for s in shown.sights if s.camera == number],
+                    size=next(s.marks.size for s in shown.sights if s.camera == number),
+                    model=lens_model,
+                ).lens
+            )
+            for number in range(len(folders))
+        )
+    sights, paths, notes = _without_strays(shown, boards, given)
+    camera = Camera(
+        given,
+        mount=mount,
+        size=sights[0].marks.size,
+        target=boards[0].points,
+        keep_lens=keep_lens,
+        board_tolerance=board_tolerance,
+    )
+    if pixels:
+        names = _names(joints, folders)
+        data = pixel_data(joints, sights, boards, names)
+    else:
+        kept = joints.take(np.array([sight.row for sight in sights]))
+        data = pose_data(kept, [s.marks for s in sights], boards[0], given[0].lens, mount=mount)
+    return Seen(
+        data,
+        camera,
+        tuple(shown.rejected),
+        tuple(notes),
+        tuple(zip(paths, sights, strict=True)),
+        tuple(boards),
+        None if calibrated is None else calibrated[0],
+    )
+
+
+def lens_from_pictures(
+    folder: Path, board: Board, *, model: str = BROWN, progress: Progress | None = None
+) -> tuple[tuple[CalibratedLens, tuple[int, int], list[Detection]], list[Rejected]]:
+    """The lens that a folder of pictures shows, their size, marks, and pictures left out."""
+    found, rejected = detect_all(
+        pictures_in(folder), [board], bent=model == FISHEYE, progress=progress
+    )
+    seen = [one for (one,) in found if one is not None]
+    sizes = {detection.size: detection.name for detection in seen}
+    if len(sizes) > 1:
+        (first, one), (second, other) = list(sizes.items())[:2]
+        raise _different(one, first, other, second)
+    if not seen:
+        raise InputError(
+            f"no picture shows the board, the first because {rejected[0].reason}",
+            where=str(folder),
+            remedy="Check the board's kind and size",
+        )
+    marks = [detection.marks(board) for detection in seen]
+    size = seen[0].size
+    return (calibrate_lens(marks, size=size, model=model), size, seen), rejected
+
+
+def pictures_in(folder: Path) -> list[Path]:
+    """The pictures of a folder, by name, numbers in their order: img_2 before img_10."""
+    if not folder.is_dir():
+        raise InputError("is not a folder of pictures", where=str(folder))
+    found = [
+        path
+        for path in folder.iterdir()
+        if path.suffix.lower() in KINDS and not path.name.startswith(".")
+    ]
+    if not found:
+        raise InputError("has no pictures", where=str(folder), allowed=KINDS)
+    return sorted(found, key=_natural)
+
+
+def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+    parts = re.split(r"(\d+)", path.name.lower())
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts], path.name
+
+
+def _lenses(
+    lens: Lens | KnownLens | Sequence[Lens | KnownLens] | None, cameras: int
+) -> tuple[KnownLens, ...]:
+    if lens is None:
+        return ()
+    several = (lens,) if isinstance(lens, Lens | KnownLens) else tuple(lens)
+    known = tuple(one if isinstance(one, KnownLens) else KnownLens(one) for one in several)
+    if len(known) not in (1, cameras):
+        raise InputError(
+            f"{len(known)} lenses for {cameras} folders of pictures", allowed="one for each"
+        )
+    return known * cameras if len(known) == 1 else known
+
+
+def _look(
+    joints: Dataset,
+    folders: Sequence[Path],
+    boards: Sequence[Board],
+    *,
+    bent: bool,
+    progress: Progress | None,
+) -> _Shown:
+    """Marks of all boards in the pictures of all cameras."""
+    shown = _Shown()
+    for camera, folder in enumerate(folders):
+        paths = _matched(joints, folder)
+        found, failed = detect_all(paths, boards, bent=bent, progress=progress)
+        if len(failed) > REFUSED * len(paths):
+            raise InputError(
+                f"{len(failed)} of {len(paths)} pictures cannot be used, the first because "
+                f"{failed[0].reason}",
+                where=str(folder),
+                remedy="Check the board's kind and size, and the pictures",
+            )
+        shown.rejected.extend(failed)
+        first: Detection | None = None
+        for row, (path, marks) in enumerate(zip(paths, found, strict=True)):
+            for number, one in enumerate(marks):
+                if one is None:
+                    continue
+                first = first or one
+                if one.size != first.size:
+                    raise _different(first.name, first.size, one.name, one.size)
+                shown.sights.append(Sight(row, camera, number, one))
+                shown.paths.append(path)
+    return shown
+
+
+def _matched(joints: Dataset, folder: Path) -> list[Path]:
+    """The picture of each row of joints: by name where there is a column of names."""
     paths = pictures_in(folder)
+    if joints.pictures and joints.sets is not None:
+        known = {path.name: path for path in paths} | {path.stem: path for path in paths}
+        names = [joints.picture(row) for row in range(len(joints))]
+        # A missing one is left out like one that cannot be read.
+        return [known.get(name) or known.get(Path(name).name) or folder / name for name in names]
     if len(paths) != len(joints):
         raise InputError(
             f"{len(paths)} pictures for {len(joints)} rows of joints",
             where=str(folder),
-            remedy="There must be one picture for each row, in the order of their names",
+            remedy="There must be one picture for each row, in the order of their names; or name "
+            "the file of each row in a column 'picture'",
         )
-    seen, rejected = detect_all(paths, board)
-    if len(rejected) > REFUSED * len(paths):
+    return paths
+
+
+def _names(joints: Dataset, folders: Sequence[Path]) -> list[str]:
+    """What the pictures of each row are called."""
+    columns = [[path.name for path in _matched(joints, folder)] for folder in folders]
+    return [" and ".join(dict.fromkeys(names)) for names in zip(*columns, strict=True)]
+
+
+def _without_strays(
+    shown: _Shown, boards: Sequence[Board], lenses: Sequence[KnownLens]
+) -> tuple[list[Sight], list[Path], list[str]]:
+    """Marks that fit their picture's own pose and lie in the field that the lens is known for."""
+    sights, paths = [], []
+    stray = beyond = 0
+    for path, sight in zip(shown.paths, shown.sights, strict=True):
+        lens = lenses[sight.camera].lens
+        marks = sight.marks
+        flat = straightened(marks.pixels, lens)
+        inside = lens.covers(np.column_stack([flat, np.ones(len(flat))]))
+        beyond += int((~inside).sum())
+        marks = marks.take(inside)
+        if len(marks.ids) >= FEWEST:
+            board = boards[sight.board]
+            errors = seen_pose(*marks.marks(board), lens).errors
+            far = errors > max(STRAY_PIXELS, STRAY * float(np.median(errors)))
+            if 0 < far.sum() <= MOST_STRAY * len(errors):
+                stray += int(far.sum())
+                marks = marks.take(~far)
+        if len(marks.ids) >= min(FEWEST, len(boards[sight.board].points)):
+            sights.append(sight._replace(marks=marks))
+            paths.append(path)
+        else:
+            shown.rejected.append(Rejected(path.name, "too few marks in the field of the lens"))
+    notes = []
+    if stray:
+        notes.append(f"{stray} marks are left out: they do not fit the others of their picture")
+    if beyond:
+        notes.append(
+            f"{beyond} marks are left out: they are outside the field in which the lens was "
+            "calibrated"
+        )
+    if not sights:
         raise InputError(
-            f"{len(rejected)} of {len(paths)} pictures cannot be used, the first because "
-            f"{rejected[0].reason}",
-            where=str(folder),
-            remedy="Check the board's kind and size, and the pictures",
+            "all marks are outside the field in which the lens was calibrated",
+            remedy="Calibrate the lens with pictures that show the board in all corners",
         )
-    rows = [row for row, detection in enumerate(seen) if detection is not None]
-    marks = [detection for detection in seen if detection is not None]
-    own: list[Detection] = []
-    if lens_folder is not None:
-        shown, failed = detect_all(pictures_in(lens_folder), board)
-        own = [detection for detection in shown if detection is not None]
-        rejected = [*rejected, *failed]
-    _check_sizes([*own, *marks])
-    prior = None
-    if lens is None and pixels and own:
-        # What is known of the lens beforehand; the pictures of the robot count only once.
-        calibrated = calibrate_lens(own, board)
-        lens, prior = calibrated.lens, calibrated.covariance
-    elif lens is None:
-        lens = calibrate_lens([*own, *marks], board).lens
-    camera = Camera(lens, mount=mount, size=marks[0].size, target=board.points, prior=prior)
-    kept = joints.take(np.array(rows))
-    if pixels:
-        return Seen(pixel_data(kept, marks, board), camera, tuple(rejected))
-    return Seen(pose_data(kept, marks, board, lens, mount=mount), camera, tuple(rejected))
+    return sights, paths, notes
 
 
-def pictures_in(folder: Path) -> list[Path]:
-    """The pictures of a folder, by name."""
-    if not folder.is_dir():
-        raise InputError("is not a folder of pictures", where=str(folder))
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in KINDS)
-    if not found:
-        raise InputError("has no pictures", where=str(folder), allowed=KINDS)
-    return found
+def _check_size(shown: _Shown, size: tuple[int, int]) -> None:
+    for sight in shown.sights:
+        if sight.marks.size != size:
+            raise _different("the pictures for the lens", size, sight.marks.name, sight.marks.size)
 
 
-def _check_sizes(seen: list[Detection]) -> None:
-    for detection in seen:
-        if detection.size != seen[0].size:
-            wide, high = seen[0].size
-            raise InputError(
-                f"{detection.name} has {detection.size[0]} x {detection.size[1]} pixels, "
-                f"{seen[0].name} {wide} x {high}",
-                remedy="All pictures must come from one camera with one setting",
-            )
+def _different(one: str, first: tuple[int, int], other: str, second: tuple[int, int]) -> InputError:
+    return InputError(
+        f"{other} has {second[0]} x {second[1]} pixels, {one} {first[0]} x {first[1]}",
+        remedy="All pictures must come from one camera with one setting",
+    )

@@ -13,18 +13,33 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.calibration.lens import Lens, projected
+from theodolite.calibration.lens import (
+    BROWN,
+    FISHEYE,
+    MODELS,
+    Lens,
+    angles_from_axis,
+    projected,
+)
+from theodolite.calibration.scene import KnownLens
 from theodolite.errors import InputError
 from theodolite.model.rotations import exp
 from theodolite.model.twists import skews
-from theodolite.vision.board import Board
-from theodolite.vision.detection import Detection
 from theodolite.vision.opencv import opencv
 
-#: Pictures needed to calibrate a lens.
-FEWEST_PICTURES = 5
-#: Refinements of one pose; they converge quadratically.
-REFINEMENTS = 8
+#: Points on a board, (m, 3), and the pixels in which they were seen, (m, 2).
+Marks = tuple[FloatArray, FloatArray]
+
+#: Pictures needed to calibrate a lens, and marks to find a pose.
+FEWEST_PICTURES, FEWEST_MARKS = 5, 4
+#: Refinements of one pose, and of a lens; they converge quadratically.
+REFINEMENTS, LENS_REFINEMENTS = 8, 30
+#: Steps of a lens below this part of its standard errors end the refinement.
+CONVERGED = 1e-6
+#: Directions of a lens that pictures determine less than this, relative to the best, are left.
+HARDLY = 1e-13
+#: Of a board's size: points this near to a plane are on it.
+FLAT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,75 +47,141 @@ class CalibratedLens:
     """A lens with its uncertainty."""
 
     lens: Lens
-    #: Covariance of fx fy cx cy k1 k2 p1 p2 k3, (9, 9).
+    #: Of the numbers of its model, in their order, (k, k).
     covariance: FloatArray
     #: Root mean square of the pixel residuals, per coordinate.
     rms: float
+    #: The same of each picture.
+    by_picture: tuple[float, ...] = ()
+
+    @property
+    def known(self) -> KnownLens:
+        """What is known of it now."""
+        return KnownLens(self.lens, self.covariance)
 
 
-def calibrate_lens(seen: Sequence[Detection], board: Board) -> CalibratedLens:
-    """Focal lengths, principal point and distortion from pictures of a board."""
+def calibrate_lens(
+    marks: Sequence[Marks], *, size: tuple[int, int] | None = None, model: str = BROWN
+) -> CalibratedLens:
+    """Focal lengths, principal point and distortion from pictures of a flat board.
+
+    ``size`` is that of the pictures, by default as large as the marks need.
+    """
+    if len(marks) < FEWEST_PICTURES:
+        raise InputError(
+            f"only {len(marks)} pictures show the board", allowed=f"{FEWEST_PICTURES} or more"
+        )
+    if model not in MODELS:
+        raise InputError(f"there is no lens model '{model}'", allowed=list(MODELS))
+    for points, _ in marks:
+        if len(points) < FEWEST_MARKS or np.ptp(points[:, 2]) > FLAT * np.ptp(points, axis=0).max():
+            raise InputError(
+                "a lens can be found only from flat boards with four marks or more",
+                remedy="Give the lens",
+            )
+    if size is None:
+        width, height = np.ceil(np.max([pixels.max(axis=0) for _, pixels in marks], axis=0))
+        size = (int(width) + 1, int(height) + 1)
+    start, poses = _first_guess(marks, size, model)
+    return _refined(marks, start, poses, model)
+
+
+def _first_guess(
+    marks: Sequence[Marks], size: tuple[int, int], model: str
+) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray]]]:
+    """OpenCV's lens and poses."""
     cv2 = opencv()
 
-    if len(seen) < FEWEST_PICTURES:
+    try:
+        if model == FISHEYE:
+            places = [points.reshape(1, -1, 3) for points, _ in marks]
+            pixels = [seen.reshape(1, -1, 2) for _, seen in marks]
+            flags = cv2.fisheye.CALIB_RECOMPUTE_EXTRINSIC | cv2.fisheye.CALIB_FIX_SKEW
+            _, matrix, distortion, turns, shifts = cv2.fisheye.calibrate(
+                places, pixels, size, None, None, flags=flags
+            )
+        else:
+            flags = 0 if model == BROWN else cv2.CALIB_RATIONAL_MODEL
+            flags |= cv2.CALIB_THIN_PRISM_MODEL if model == "thin-prism" else 0
+            _, matrix, distortion, turns, shifts = cv2.calibrateCamera(
+                [points.astype(np.float32) for points, _ in marks],
+                [seen.astype(np.float32)[:, None] for _, seen in marks],
+                *(size, None, None),
+                flags=flags,
+            )
+    except cv2.error as error:
         raise InputError(
-            f"only {len(seen)} pictures show the board", allowed=f"{FEWEST_PICTURES} or more"
-        )
-    sizes = {detection.size for detection in seen}
-    if len(sizes) > 1:
-        raise InputError(f"the pictures have different sizes: {sorted(sizes)}")
-    places = [board.points[detection.ids].astype(np.float32) for detection in seen]
-    pixels = [detection.pixels.astype(np.float32)[:, None] for detection in seen]
-    _, matrix, distortion, turns, shifts = cv2.calibrateCamera(
-        places, pixels, sizes.pop(), None, None
-    )
-    start = np.array([matrix[0, 0], matrix[1, 1], matrix[0, 2], matrix[1, 2], *distortion[0, :5]])
+            f"the pictures do not determine a lens of the model '{model}'",
+            allowed=list(MODELS),
+            remedy="Take more pictures, tilted and in all corners, or choose a simpler model",
+        ) from error
+    pinhole = [matrix[0, 0], matrix[1, 1], matrix[0, 2], matrix[1, 2]]
+    start = np.array([*pinhole, *np.ravel(distortion)[: len(MODELS[model]) - 4]])
     poses = [_pose(turn, shift) for turn, shift in zip(turns, shifts, strict=True)]
-    return _refined(seen, board, start, poses)
+    if not np.isfinite(start).all():
+        raise InputError("the pictures do not determine the lens")
+    return start, poses
 
 
 def _refined(
-    seen: Sequence[Detection],
-    board: Board,
+    marks: Sequence[Marks],
     lens: FloatArray,
     poses: list[tuple[FloatArray, FloatArray]],
+    model: str,
 ) -> CalibratedLens:
     """Lens and all poses together; each pose is eliminated, so the cost is linear in pictures."""
-    for _ in range(REFINEMENTS):
-        normal, gradient = np.zeros((9, 9)), np.zeros(9)
+    free = len(lens)
+    for _ in range(LENS_REFINEMENTS):
+        normal, gradient = np.zeros((free, free)), np.zeros(free)
         parts = []
-        squares = count = 0.0
-        for detection, (turn, shift) in zip(seen, poses, strict=True):
-            error, by_pose, by_lens = _rows(detection, board, lens, turn, shift)
+        squares, count = [], 0.0
+        for one, (turn, shift) in zip(marks, poses, strict=True):
+            error, by_pose, by_lens = _rows(one, lens, turn, shift, model)
             Q, R = np.linalg.qr(by_pose)
-            free = by_lens - Q @ (Q.T @ by_lens)
+            across = by_lens - Q @ (Q.T @ by_lens)
             rest = error - Q @ (Q.T @ error)
-            normal += free.T @ free
-            gradient += free.T @ rest
-            squares += float(rest @ rest)
+            normal += across.T @ across
+            gradient += across.T @ rest
+            squares.append(float(rest @ rest))
             count += len(error) - 6
             parts.append((Q, R, error, by_lens))
         scale = np.sqrt(np.diag(normal))
-        step = -np.linalg.solve(normal / np.outer(scale, scale), gradient / scale) / scale
+        inverse = np.linalg.pinv(normal / np.outer(scale, scale), rcond=HARDLY, hermitian=True)
+        inverse = inverse / np.outer(scale, scale)
+        step = -inverse @ gradient
         lens = lens + step
         poses = [
             _moved(pose, -np.linalg.solve(R, Q.T @ (error + by_lens @ step)))
             for pose, (Q, R, error, by_lens) in zip(poses, parts, strict=True)
         ]
-    variance = squares / max(count - 9, 1.0)
-    covariance = variance * np.linalg.inv(normal / np.outer(scale, scale)) / np.outer(scale, scale)
-    return CalibratedLens(Lens.of(lens), covariance, float(np.sqrt(variance)))
+        variance = sum(squares) / max(count - free, 1.0)
+        widths = np.sqrt(variance * np.maximum(np.diag(inverse), 0.0))
+        if (np.abs(step) <= CONVERGED * widths).all():
+            break
+    field = max(
+        float(angles_from_axis(points @ turn.T + shift).max())
+        for (points, _), (turn, shift) in zip(marks, poses, strict=True)
+    )
+    return CalibratedLens(
+        Lens.of(lens, model, field),
+        variance * inverse,
+        float(np.sqrt(variance)),
+        tuple(
+            float(np.sqrt(part / (2 * len(points))))
+            for part, (points, _) in zip(squares, marks, strict=True)
+        ),
+    )
 
 
 def _rows(
-    detection: Detection, board: Board, lens: FloatArray, turn: FloatArray, shift: FloatArray
+    marks: Marks, lens: FloatArray, turn: FloatArray, shift: FloatArray, model: str
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Pixel errors (2 n,) and derivatives by the pose (2 n, 6) and the lens (2 n, 9)."""
-    arm = board.points[detection.ids] @ turn.T
-    pixels, by_points, by_lens = projected(arm + shift, lens)
+    """Pixel errors (2 n,) and derivatives by the pose (2 n, 6) and the lens (2 n, k)."""
+    arm = marks[0] @ turn.T
+    pixels, by_points, by_lens = projected(arm + shift, lens, model)
     by_pose = np.concatenate([by_points, by_points @ -skews(arm)], axis=2)
-    error = (pixels - detection.pixels).ravel()
-    return error, by_pose.reshape(-1, 6), by_lens.reshape(-1, 9)
+    error = (pixels - marks[1]).ravel()
+    return error, by_pose.reshape(-1, 6), by_lens.reshape(-1, len(lens))
 
 
 def _pose(turn: Any, shift: Any) -> tuple[FloatArray, FloatArray]:
@@ -123,32 +204,57 @@ class SeenPose:
     covariance: FloatArray
     #: Root mean square of the pixel residuals, per coordinate.
     rms: float
+    #: Distance of each mark from where the pose puts it, px, (m,).
+    errors: FloatArray
 
 
-def seen_pose(detection: Detection, board: Board, lens: Lens) -> SeenPose:
+def seen_pose(points: FloatArray, pixels: FloatArray, lens: Lens) -> SeenPose:
     """The pose of a board from its marks in one picture."""
     cv2 = opencv()
 
-    places = board.points[detection.ids]
-    flag = cv2.SOLVEPNP_IPPE
-    _, turns, shifts, _ = cv2.solvePnPGeneric(
-        places, detection.pixels[:, None], lens.matrix, lens.distortion, flags=flag
-    )
+    marks = (points, pixels)
+    if len(points) < FEWEST_MARKS:
+        raise InputError(
+            f"a picture shows {len(points)} marks", allowed=f"{FEWEST_MARKS} or more for a pose"
+        )
+    flat = np.ptp(points[:, 2]) <= FLAT * np.ptp(points, axis=0).max()
+    flag = cv2.SOLVEPNP_IPPE if flat else cv2.SOLVEPNP_SQPNP
+    try:
+        _, turns, shifts, _ = cv2.solvePnPGeneric(
+            points, straightened(pixels, lens)[:, None], np.eye(3), None, flags=flag
+        )
+    except cv2.error as error:
+        raise InputError("the marks of a picture show no pose") from error
     # A flat board has two candidates; the better one after refinement is the pose.
     candidates = [
-        _fitted(detection, board, lens, _pose(turn, shift))
-        for turn, shift in zip(turns, shifts, strict=True)
+        _fitted(marks, lens, _pose(turn, shift)) for turn, shift in zip(turns, shifts, strict=True)
     ]
+    if not candidates:
+        raise InputError("the marks of a picture show no pose")
     return min(candidates, key=lambda pose: pose.rms)
 
 
-def _fitted(
-    detection: Detection, board: Board, lens: Lens, pose: tuple[FloatArray, FloatArray]
-) -> SeenPose:
+def straightened(pixels: FloatArray, lens: Lens) -> FloatArray:
+    """Directions (n, 2) in which pixels look, the lens undone."""
+    cv2 = opencv()
+
+    if lens.model == FISHEYE:
+        found = cv2.fisheye.undistortPoints(pixels[:, None], lens.matrix, lens.distortion)
+    else:
+        criteria = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 50, 1e-12)
+        found = cv2.undistortPointsIter(
+            pixels[:, None], lens.matrix, lens.distortion, None, None, criteria
+        )
+    flat: FloatArray = found[:, 0]
+    return flat
+
+
+def _fitted(marks: Marks, lens: Lens, pose: tuple[FloatArray, FloatArray]) -> SeenPose:
     for _ in range(REFINEMENTS):
-        error, by_pose, _ = _rows(detection, board, lens.values, *pose)
+        error, by_pose, _ = _rows(marks, lens.values, *pose, lens.model)
         pose = _moved(pose, -np.linalg.lstsq(by_pose, error, rcond=None)[0])
-    error, by_pose, _ = _rows(detection, board, lens.values, *pose)
+    error, by_pose, _ = _rows(marks, lens.values, *pose, lens.model)
     inverse = np.linalg.pinv(by_pose)
     rms = float(np.sqrt(error @ error / max(len(error) - 6, 1)))
-    return SeenPose(pose[0], pose[1], inverse @ inverse.T, rms)
+    sizes = np.linalg.norm(error.reshape(-1, 2), axis=1)
+    return SeenPose(pose[0], pose[1], inverse @ inverse.T, rms, sizes)

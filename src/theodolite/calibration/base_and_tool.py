@@ -1,0 +1,82 @@
+"""What stands before the first joint of a serial robot, and behind the last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from theodolite.calibration.hand_eye import Poses
+from theodolite.model.conventions import Convention, Joint, Row
+from theodolite.model.machine import Machine
+from theodolite.model.parameters import placing
+from theodolite.model.poses import roll_pitch_yaw
+from theodolite.model.robot import Robot
+
+_Value = TypeVar("_Value", int, float)
+
+
+def base_and_tool(robot: Robot) -> tuple[Poses, Poses]:
+    """The frame before the first joint in the world, and the first target in the last joint's."""
+    first, last = robot.joint_rows[0], robot.joint_rows[-1]
+    bare = replace(robot, terms=(), priorities={}, tolerances={}, targets=())
+    to_flange = _at_zero(replace(bare, frames=robot.frames[: last + 1]))
+    from_base = _at_zero(replace(bare, frames=robot.frames[first : last + 1]))
+    whole = _at_zero(replace(bare, targets=robot.targets[:1]))
+    return to_flange.then(from_base.inverse), to_flange.inverse.then(whole)
+
+
+def with_links_fixed(robot: Machine) -> Machine:
+    """The same robot, of which only base and tool are to be identified."""
+    free = set(placing(robot.parameters).tolist())
+    links = [p.name for index, p in enumerate(robot.parameters) if index not in free]
+    return robot.with_priorities(dict.fromkeys(links, 0))
+
+
+def moved_robot(robot: Robot, before: Poses, after: Poses) -> Robot:
+    """The robot with its base moved by one pose in the world, and its tool by one of its own.
+
+    Base and tool become pose rows, which can be anywhere.
+    """
+    arm = robot.frames[robot.joint_rows[0] : robot.joint_rows[-1] + 1]
+    base, tool = base_and_tool(robot)
+    tool = tool.then(after)
+    if robot.targets:
+        # The tip is the first target: the tool's frame stands so that it comes out there.
+        tool = tool.then(Poses.one(np.eye(3), -np.array(robot.targets[0].position)))
+    placed = replace(robot, frames=(_row(before.then(base)), *arm, _row(tool)))
+    return replace(
+        placed,
+        priorities=_renamed(robot, placed, robot.priorities),
+        tolerances=_renamed(robot, placed, robot.tolerances),
+    )
+
+
+def _renamed(robot: Robot, placed: Robot, given: Mapping[str, _Value]) -> dict[str, _Value]:
+    """What was said of the arm's parameters, under the names that they have now."""
+    first, last = robot.joint_rows[0], robot.joint_rows[-1]
+    before = [
+        parameter.name
+        for parameter in robot.parameters
+        if first <= parameter.frame - robot.first_number <= last
+    ]
+    after = [
+        parameter.name
+        for parameter in placed.parameters
+        if 1 <= parameter.frame - placed.first_number <= robot.joints
+    ]
+    names = dict(zip(before, after, strict=False))
+    return {names[name]: value for name, value in given.items() if name in names}
+
+
+def _at_zero(robot: Robot) -> Poses:
+    motion = robot.motion(robot.values, np.zeros((1, robot.joints)))
+    return Poses(np.asarray(motion.rotation), np.asarray(motion.position))
+
+
+def _row(pose: Poses) -> Row:
+    x, y, z = map(float, pose.position[0])
+    roll, pitch, yaw = roll_pitch_yaw(pose.rotation[0])
+    return Row(Convention.POSE, Joint.FIXED, nominal=(x, y, z, roll, pitch, yaw))

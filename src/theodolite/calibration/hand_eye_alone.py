@@ -1,0 +1,54 @@
+"""Hand-eye by itself: where camera and target are on a robot that is taken as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.calibration.base_and_tool import base_and_tool
+from theodolite.calibration.hand_eye import LinksFixed, Poses
+from theodolite.calibration.result import Result
+from theodolite.calibration.scene import HAND
+from theodolite.model import rotations
+from theodolite.model.machine import Machine
+from theodolite.model.poses import roll_pitch_yaw
+from theodolite.model.robot import Robot
+
+
+def hand_eye_poses(robot: Machine, mount: str) -> dict[str, dict[str, Any]]:
+    """Camera and target on the robot, for people and programs; nothing for mechanisms."""
+    if not isinstance(robot, Robot):
+        return {}
+    base, tool = base_and_tool(robot)
+    names = ("camera_in_flange", "target_in_base")
+    if mount != HAND:
+        names = ("target_in_flange", "camera_in_base")
+    return {name: _numbers(pose) for name, pose in zip(names, (tool, base.inverse), strict=True)}
+
+
+def _numbers(pose: Poses) -> dict[str, Any]:
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = pose.rotation[0], pose.position[0]
+    angles = roll_pitch_yaw(pose.rotation[0])
+    return {
+        "position_mm": (1e3 * pose.position[0]).tolist(),
+        "roll_pitch_yaw_deg": np.degrees(angles).tolist(),
+        "matrix_m": matrix.tolist(),
+    }
+
+
+def compare(alone: Result, whole: Result, motors: FloatArray) -> LinksFixed | None:
+    """What fixed links cost; None without pictures, and for mechanisms."""
+    if not (isinstance(alone.robot, Robot) and isinstance(whole.robot, Robot)):
+        return None
+    if "pixel" not in alone.after:
+        return None
+    one, other = base_and_tool(alone.robot)[1], base_and_tool(whole.robot)[1]
+    distance = float(np.linalg.norm(one.position - other.position))
+    angle = float(np.linalg.norm(rotations.log(one.rotation.transpose(0, 2, 1) @ other.rotation)))
+    tips = [r.motion(r.values, motors).position for r in (alone.robot, whole.robot)]
+    links = float(np.sqrt(np.mean(np.sum((tips[0] - tips[1]) ** 2, axis=1))))
+    rms = [float(np.sqrt(0.5)) * result.after["pixel"].rms for result in (alone, whole)]
+    return LinksFixed(distance, angle, rms[0], rms[1], links)
