@@ -244,6 +244,7 @@ def identify(
     loss: Loss | str | None = None,
     start: Start | str = Start.AUTO,
     change: Change | str = Change.BASE,
+    links: bool = True,
     hold_out: float = HOLD_OUT,
     rng: Random = None,
     progress: Progress | None = None,
@@ -254,12 +255,13 @@ def identify(
     Instead of data and their method there may be several sources, each with its own.
 
     ``terms``: "auto", "none", or groups such as ``["gravity", "drift"]``; with ``rows_as_time``
-    the order of the rows counts as time for a drift.
+    the order of the rows counts as time for a drift. Without ``links``, only base, tool and sensor
+    are identified: hand-eye alone.
     """
     machine = _robot(robot)
     recorded, way = _recorded(machine, data, method)
     _noise(noise)
-    for name, value in (("gains", gains), ("rows_as_time", rows_as_time)):
+    for name, value in (("gains", gains), ("rows_as_time", rows_as_time), ("links", links)):
         if not isinstance(value, bool | None):
             raise InputError(f"{name} is {shown(value)}", allowed="True or False")
     if not isinstance(hold_out, int | float | np.number):
@@ -284,6 +286,7 @@ def identify(
         loss=loss if loss is None or isinstance(loss, Loss) else Loss(_member(Shape, loss, "loss")),
         start=_member(Start, start, "start"),
         change=_member(Change, change, "change"),
+        links=links,
         hold_out=hold_out,
         rng=_generator(rng),
         progress=progress,

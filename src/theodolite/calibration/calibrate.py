@@ -148,7 +148,7 @@ def identify(
         method,
         noise,
         loss or Loss(),
-        change,
+        Change.ALL if method.spreads else change,
         progress,
     )
     split = split_off(data, hold_out, rng)

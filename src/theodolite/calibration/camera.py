@@ -233,6 +233,11 @@ class Camera(Method):
     def needs(self) -> tuple[str, ...]:
         return ("pixels", "points")
 
+    @property
+    def spreads(self) -> bool:
+        """A board of unknown size makes the whole arm larger or smaller."""
+        return self.board_tolerance > 0.0
+
     def __init__(
         self,
         lens: Lens | KnownLens | Sequence[Lens | KnownLens] = (),

@@ -25,8 +25,8 @@ SAMPLE, SAMPLES = 5, 100
 #: Rotations are determined if no other pair fits nearly as well: the second smallest singular
 #: value, as part of the largest.
 DETERMINED = 1e-3
-#: A picture agrees if it is no further off than so many times the typical one.
-AGREES = 5.0
+#: A picture agrees if it is no further off than so many times the typical one, or than rounding.
+AGREES, ROUNDING = 5.0, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,12 +125,12 @@ def solve_hand_eye(
             best, least = off, typical
     if best is None:
         return None
-    agree = best <= AGREES * max(least, np.finfo(float).eps)
+    agree = best <= max(AGREES * least, ROUNDING)
     pair = _linear(seen.take(agree), moved.take(agree))
     if pair is None:
         return None
     off = _misfit(seen, moved, pair, length)
-    return HandEye(*pair, off <= AGREES * max(float(np.median(off)), np.finfo(float).eps))
+    return HandEye(*pair, off <= max(AGREES * float(np.median(off)), ROUNDING))
 
 
 def middle(poses: Poses, length: float) -> Poses:

@@ -138,6 +138,11 @@ class Method(ABC):
     reads: ClassVar[bool] = False
 
     @property
+    def spreads(self) -> bool:
+        """Does an unknown of its own act like many links together, so that all must change?"""
+        return False
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """Fields of the data without which the method can do nothing."""
         return ()

@@ -23,6 +23,7 @@ from theodolite.calibration.placement import ELSEWHERE, place
 from theodolite.calibration.scene import GROUND, Scene
 from theodolite.errors import InputError, MissingExtraError
 from theodolite.model.machine import Machine
+from theodolite.model.parameters import Unit
 from theodolite.model.robot import Robot
 
 #: Pictures that must show the first board to the first camera.
@@ -88,6 +89,8 @@ def start_from_pictures(
         if start is Start.LOCATE or far > min(ELSEWHERE, TURNED):
             robot = _placed(robot, glimpses, poses, tips, use, scene, length)
             moved = True
+            if scene.board_tolerance:
+                robot = _anywhere(robot, length)
             tips = _tips(robot, glimpses, scene)
     return Beginning(robot, _with_places(scene, glimpses, poses, tips, length), moved)
 
@@ -162,6 +165,17 @@ def _placed(
     data = Dataset(motors, measured.position, rotations=measured.rotation)
     named = replace(data, targets=robot.target_names[:1])
     return place(robot, named, Frame())
+
+
+def _anywhere(robot: Machine, length: float) -> Machine:
+    """The robot with base and tool known only from pictures of a board of unknown size."""
+    return robot.with_tolerances(
+        {
+            parameter.name: length if parameter.unit is Unit.METRE else 1.0
+            for parameter in robot.parameters
+            if parameter.external
+        }
+    )
 
 
 def _with_places(

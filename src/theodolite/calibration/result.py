@@ -343,14 +343,14 @@ class Result:
         before any measurement, with a deviation that follows from the tolerances.
         """
         arm = {
-            p.name
+            p.name: p.tolerance
             for p in self.nominal.parameters
             if p.group is Group.ARM and p.unit is Unit.METRE and not p.term
         }
         lengths = [
-            (one.nominal, one.identified - one.nominal, one.tolerance)
+            (one.nominal, one.identified - one.nominal, arm[one.name])
             for one in self.estimates
-            if one.name in arm and one.stderr is not None and np.isfinite(one.tolerance)
+            if one.name in arm and one.stderr is not None and np.isfinite(arm[one.name])
         ]
         if len(lengths) < 2:
             return ""

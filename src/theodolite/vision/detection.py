@@ -24,6 +24,8 @@ FEWEST = 8
 MISFIT, BENT = 0.25, 1.0
 #: A chessboard is looked for in pictures of this size at most. Blur is judged around so many marks.
 SMALL, LOOKED_AT = 1600, 30
+#: A circle fills at most this part of its picture.
+LARGEST_BLOB = 0.02
 #: A picture is blurred if its edges are wider than this part of the marks' spacing, however many
 #: pixels that is, and wider than this in pixels: no picture is sharper than what it is made of, and
 #: marks may be few pixels apart.
@@ -168,7 +170,12 @@ def _marks(picture: Any, board: Board) -> tuple[IntArray, FloatArray]:
         flags = (
             cv2.CALIB_CB_ASYMMETRIC_GRID if board.kind == CIRCLES else cv2.CALIB_CB_SYMMETRIC_GRID
         )
-        seen, corners = cv2.findCirclesGrid(picture, size, flags=flags)
+        blobs = cv2.SimpleBlobDetector_Params()
+        # OpenCV's own limit is right for small pictures only.
+        blobs.maxArea = max(blobs.maxArea, LARGEST_BLOB * picture.size)
+        seen, corners = cv2.findCirclesGrid(
+            picture, size, flags=flags, blobDetector=cv2.SimpleBlobDetector_create(blobs)
+        )
     if not seen:
         return none
     pixels = corners.reshape(-1, 2).astype(np.float64)
