@@ -45,6 +45,8 @@ NAMED = 8
 #: give them, a common factor of all lengths of an arm may be away from one.
 MANY_WRONG = 0.2
 COMMON_SCALE = 4.0
+#: A picture whose marks are off by less than so many times what is usual is not named.
+PICTURE_WORSE = 5.0
 #: Level of the test whether the nominal robot shows any error at all.
 ACCURATE = 0.05
 #: How much more the base parameters alone may leave: squares in units of the noise for each, and
@@ -289,7 +291,9 @@ class Result:
             found.append(self.links_fixed.sentence())
         if self.left_out and not self._many_left_out():
             found.append(self._wrong_pictures())
-        if len(self.outliers.rows) and not self._gross_outliers():
+        # Pictures are not all equally sharp: what is a little worse than the others is no outlier.
+        worth = PICTURE_WORSE if self.pictures else 0.0
+        if self.outliers.sizes.max(initial=0.0) > worth and not self._gross_outliers():
             found.append(self._mild_outliers())
         found += self._contradictions(DISAGREES, CONTRADICTS)
         found += [
@@ -452,6 +456,7 @@ class Result:
     def _named_outliers(self) -> str:
         rows, lines = self.outliers.rows, self.outlier_lines
         if self.pictures:
+            rows = rows[self.outliers.sizes > PICTURE_WORSE]
             named = [self.pictures[row] for row in rows]
             worst = ", ".join(
                 f"{name} ({size:.1f} sigma)"

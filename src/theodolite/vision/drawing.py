@@ -17,7 +17,7 @@ from theodolite.vision.pictures import Seen
 #: Drawings are at most so wide, and thumbnails, px.
 WIDE, THUMBNAIL = 1600, 360
 #: The typical arrow is so long in a drawing, px, and enlarged by one of these factors.
-ARROW = 25.0
+ARROW = 16.0
 FACTORS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 #: Blue, green, red as OpenCV counts them.
 MARK, MISS, TEXT = (0, 200, 0), (0, 60, 255), (255, 120, 0)

@@ -13,7 +13,7 @@ from theodolite.vision.opencv import opencv
 #: ISO pages, mm.
 PAGES = {"a4": (210, 297), "a3": (297, 420), "a2": (420, 594), "a1": (594, 841), "a0": (841, 1189)}
 #: White around the board, and room for ruler and text below it, mm.
-MARGIN, FOOT = 10.0, 16.0
+MARGIN, FOOT = 8.0, 12.0
 #: Radii of circles, as parts of their distance in a row.
 RADII = {CIRCLES: 0.2, GRID: 0.25}
 #: The ruler is at most so long, mm.
@@ -111,7 +111,7 @@ def _layout(board: Board, page: str | None) -> tuple[Shapes, tuple[float, float]
     rectangles = [(left + x, top + y, w, h) for x, y, w, h in shapes.rectangles]
     circles = [(left + x, top + y, r) for x, y, r in shapes.circles]
     length = min(RULER, 10.0 * int((width - 2 * MARGIN) / 10))
-    below = height - MARGIN - 8.0
+    below = height - MARGIN - 5.0
     rectangles.append((MARGIN, below, length, 0.2))
     for tick in range(int(length / 10) + 1):
         tall = 3.0 if tick % 5 == 0 else 2.0
