@@ -41,6 +41,7 @@ from theodolite.calibration.plane import Plane, PlaneKnown
 from theodolite.calibration.point_sensor import PointSensor
 from theodolite.calibration.position import Position
 from theodolite.calibration.result import Estimate, Result
+from theodolite.calibration.scene import KnownLens
 from theodolite.calibration.simulation import EXACT, ParameterErrors
 from theodolite.calibration.sources import Source as _Source
 from theodolite.calibration.sources import join
@@ -72,6 +73,7 @@ from theodolite.estimation.descent import Progress, Status
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss, Shape
 from theodolite.estimation.solver import Change
+from theodolite.io.camera_file import CameraFile, read_camera, write_camera
 from theodolite.io.circle_table import read_circles
 from theodolite.io.dh_table import read_dh_table
 from theodolite.io.dynamics_file import read_dynamics, read_prior, write_dynamics
@@ -89,12 +91,16 @@ from theodolite.model.robot import Robot, Target
 from theodolite.model.terms import ErrorTerm
 from theodolite.model.transmission import Transmission
 from theodolite.vision.board import Board
-from theodolite.vision.pictures import read_pictures
+from theodolite.vision.pictures import lens_from_pictures, read_pictures
+from theodolite.vision.poses import CalibratedLens
+from theodolite.vision.rendering import simulate_pictures
 
 __all__ = [
     "Axis",
     "Board",
+    "CalibratedLens",
     "Camera",
+    "CameraFile",
     "Change",
     "Convention",
     "Dataset",
@@ -113,6 +119,7 @@ __all__ = [
     "InputError",
     "Inverse",
     "Joint",
+    "KnownLens",
     "Lens",
     "Line",
     "LoopDynamics",
@@ -163,12 +170,14 @@ __all__ = [
     "identify_payload",
     "identify_with_geometry",
     "judge_identification",
+    "lens_from_pictures",
     "locate",
     "perturb",
     "place",
     "predict",
     "predict_motion",
     "prepare_runs",
+    "read_camera",
     "read_circles",
     "read_dh_table",
     "read_dynamics",
@@ -182,9 +191,11 @@ __all__ = [
     "residuals",
     "robot_from_circles",
     "simulate",
+    "simulate_pictures",
     "simulate_recording",
     "validate",
     "validate_parameters",
+    "write_camera",
     "write_dynamics",
     "write_gains",
     "write_measurements",

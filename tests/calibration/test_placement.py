@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -33,3 +35,24 @@ def test_a_robot_and_its_reflectors_are_found_anywhere(rng: np.random.Generator)
 def test_angles_reproduce_the_rotation_also_at_gimbal_lock(pitch: float) -> None:
     R = rotation_matrix(0.4, pitch, -1.1)
     np.testing.assert_allclose(rotation_matrix(*roll_pitch_yaw(R)), R, atol=1e-15)
+
+
+@pytest.mark.parametrize("method", ["position", "frame"])
+@pytest.mark.parametrize("tool", [{"r": 0.1}, {"d": 0.05, "r": 0.1}])
+def test_a_tool_parallel_to_the_flange_is_located(method: str, tool: dict[str, float]) -> None:
+    """The usual mounting: the last row is parallel to the last joint's."""
+    robot = th.robots.puma560()
+    last = robot.joint_rows[-1]
+    row = th.Row(th.Convention.KK, th.Joint.FIXED, tool)
+    robot = replace(robot, frames=(*robot.frames[: last + 1], row))
+    true = th.perturb(robot, th.ParameterErrors(1e-3, 2e-3), 0)
+    data = th.simulate(true, method, points=40, rng=1)
+    turn = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    elsewhere = replace(
+        data,
+        positions=data.positions @ turn.T + np.array([1.0, 2.0, 3.0]),
+        rotations=None if data.rotations is None else turn @ data.rotations,
+    )
+    result = th.identify(robot, elsewhere, method, start="locate", terms="none", gains=False)
+    assert result.good, result.doubts()
+    assert result.after["position"].rms < 1e-12

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
@@ -15,9 +16,15 @@ from referencing import Registry, Resource
 import theodolite as th
 import verbs
 from tests.dynamics.simulated import GAINS, motion, puma, torques_of, true_values
+from tests.vision.rendering import Renderer
+from tests.vision.scenes import LENS, scene
+from tests.vision.test_scenes import rig
+from tests.vision.test_vision import some_pose
 from theodolite.dynamics.drives import FRICTION
 from theodolite.dynamics.inertia import inertial_parameters
+from theodolite.io.camera_file import CameraFile, write_camera
 from theodolite.io.provenance import provenance
+from theodolite.vision.board import Board
 
 SCHEMAS = {path.name: json.loads(path.read_text()) for path in verbs.SCHEMAS.glob("*.json")}
 REGISTRY = Registry().with_resources(
@@ -81,6 +88,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write("point.csv", "puma560", "point-sensor", 40, position=5e-5)
     write("poses.csv", "delta", "implicit", 25, position=1e-4, orientation=2e-4)
     write("pixels.csv", "h4", "camera", 6, pixel=0.1)
+    robot, _, seen, places = rig("hand", 1, points=25)
+    th.write_measurements(seen, robot, folder / "rig.csv")
+    found = th.identify(robot, seen, th.Camera(mount="hand"), terms="none", gains=False).extras
+    camera = th.Camera(places.lenses, mount="hand").with_extras(found)
+    write_camera(CameraFile(camera.scene_of(seen).lenses, None, found), folder / "rig.toml")
+    th.write_measurements(scene("ur10e", "hand", 1).data, robot, folder / "hand.csv")
+    (folder / "lens").mkdir()
+    board = Board.parse("charuco:8x6:30:22")
+    renderer = Renderer(board, LENS, (1024, 768))
+    for number in range(6):
+        picture = renderer.picture(*some_pose(board, np.random.default_rng(number)))
+        cv2.imwrite(str(folder / "lens" / f"{number}.png"), picture)
     lines = (folder / "position.csv").read_text().splitlines()
     # Nothing but the first joint moves.
     alike = np.tile(np.linspace(0.1, 0.6, 6), (20, 1))
@@ -131,10 +150,20 @@ RUNS = [
     ("identify", "delta {in}/poses.csv -m implicit --no-gains", 0),
     ("identify", "delta {in}/poses.csv -m inverse --no-gains", 0),
     ("identify", "h4 {in}/pixels.csv -m camera --no-gains", None),
+    ("identify", "ur10e {in}/rig.csv -m camera --mount hand --no-gains --terms none", 0),
+    ("identify", "ur10e {in}/hand.csv -m camera --mount hand --only hand-eye", 0),
+    (
+        "identify",
+        "ur10e {in}/hand.csv -m camera --mount hand --board-tolerance-percent 1 --terms none",
+        0,
+    ),
     ("validate", "puma560 {in}/position.csv", 0),
     ("validate", "puma560 {in}/position.csv --nominal puma560", 1),
     ("validate", "delta {in}/poses.csv -m inverse", 0),
     ("validate", "fourbar {in}/frame.csv", 0),
+    ("validate", "ur10e {in}/rig.csv -m camera --mount hand --lens {in}/rig.toml", 0),
+    ("lens", "{in}/lens --board charuco:8x6:30:22 --out {out}.toml", None),
+    ("board", "charuco:8x6:30:22 --out {out}.pdf", 0),
     ("reproduce", "meggiolaro", 0),
     ("dynamics identifiable", "puma560 --friction", 0),
     ("dynamics identifiable", "palletizer --no-rotors", 0),

@@ -12,7 +12,7 @@ from scipy import stats
 from tests.estimation.problems import SmallProblem, linear, parameters
 from theodolite.arrays import FloatArray
 from theodolite.estimation.loss import Loss, Shape
-from theodolite.estimation.outliers import Outliers, find_outliers
+from theodolite.estimation.outliers import Outliers, _without, find_outliers
 from theodolite.estimation.problem import Block
 from theodolite.estimation.solver import solve
 from theodolite.estimation.statistics import statistics
@@ -221,3 +221,19 @@ def test_one_observation_may_hold_all_the_error() -> None:
     assert list(found.rows) == [5]
     # The floor of the squares left, 1e-12, over 8 - 1 - 1 degrees of freedom.
     assert found.sizes[0] == pytest.approx(np.sqrt(6e12))
+
+
+@pytest.mark.parametrize(("width", "parameters"), [(12, 4), (4, 4), (3, 7)])
+def test_wide_observations_are_left_out_as_narrow_ones(width: int, parameters: int) -> None:
+    """A picture has more components than there are parameters: r' (I - G G')^-1 r either way."""
+    rng = np.random.default_rng(0)
+    r = rng.standard_normal((5, width))
+    G = 0.2 * rng.standard_normal((5, width, parameters))
+    # Nothing checks the third: its leverage is one.
+    G[2] = 0.0
+    G[2, 0, 0] = 1.0
+    checked, parts = _without(r, G)
+    assert checked.tolist() == [0, 1, 3, 4]
+    for place, part in zip(checked, parts, strict=True):
+        rest = np.eye(width) - G[place] @ G[place].T
+        assert part == pytest.approx(r[place] @ np.linalg.inv(rest) @ r[place], rel=1e-12)

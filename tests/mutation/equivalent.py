@@ -11,6 +11,7 @@ SIGN = "signs of a triangular factor, a root or a singular vector are free"
 NAN = "not a number has no sign"
 ANY = "the value stands where zero is divided or scaled: any positive one serves"
 SHAPE = "NumPy reads any negative length as the one to find"
+ROADS = "both formulas give the same number"
 EDGE = "differs only where a computed number equals a threshold to the last bit"
 MEET = "both branches give the same there"
 ZERO = "minus zero is zero"
@@ -68,7 +69,11 @@ _BY_REASON: dict[str, dict[str, tuple[str, ...]]] = {
             "r = (block.residual + jacobian @ self._moved).reshape(block.width, -2).T",
             "G = (jacobian @ self._factor).reshape(block.width, len(r), -2).transpose(1, 0, 2)",
         ),
-        EDGE: ("checked = np.linalg.eigvalsh(rest)[:, 0] >= ALONE",),
+        EDGE: ("checked = np.flatnonzero(np.linalg.eigvalsh(rest)[:, 0] >= ALONE)",),
+        ROADS: (
+            "wide = G.shape[1] >= G.shape[2]",
+            "wide = G.shape[2] > G.shape[2]",
+        ),
         MEET: (
             "for _ in range(2 if robust else MOST_NAMED):",
             "chances = np.minimum(fdtrc(left.widths, degrees, ratio) * len(ratio), 2.0)",

@@ -255,7 +255,8 @@ def test_files_of_others_are_read(tmp_path: Path) -> None:
         (
             "a.toml",
             'format = "theodolite camera 1"\n[lens]\nmodel = "brown"\nfx = 1.0\nfy = 1.0\n'
-            "cx = 0.0\ncy = 0.0\nk1 = 0.0\nk2 = 0.0\np1 = 0.0\np2 = 0.0\nk3 = 0.0\ncovariance = [[1.0]]",
+            "cx = 0.0\ncy = 0.0\n"
+            "k1 = 0.0\nk2 = 0.0\np1 = 0.0\np2 = 0.0\nk3 = 0.0\ncovariance = [[1.0]]",
             "the covariance of the lens is not one",
         ),
         ("a.yaml", "camera_matrix: 3", "is not a lens of OpenCV or ROS"),

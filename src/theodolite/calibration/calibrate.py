@@ -380,8 +380,15 @@ class _Calibration:
             if noise is None:
                 break
             problem = problem.with_noise(noise)
-            solution = self.fit(problem, solution.values)
+            solution = _continued(solution, self.fit(problem, solution.values))
         return problem, solution
+
+
+def _continued(before: Solution, after: Solution) -> Solution:
+    """A solution that was found from another one, with the iterations of both."""
+    first = len(before.trace)
+    rest = [replace(step, number=first + place) for place, step in enumerate(after.trace[1:])]
+    return replace(after, trace=(*before.trace, *rest))
 
 
 def _pictures(data: Dataset) -> tuple[str, ...]:

@@ -410,14 +410,18 @@ class Camera(Method):
         first = np.array([0])
         return self.scene.camera_places.take(first), self.scene.board_places.take(first)
 
+    def seen_poses(self, robot: Machine, motors: FloatArray) -> Poses:
+        """The first board in the first camera's frame."""
+        motion = robot.motion(robot.values, motors)
+        moved = Poses(motion.rotation, motion.position)
+        camera, board = self._places()
+        return camera.then(moved if self.mount == GROUND else moved.inverse).then(board)
+
     def _in_camera(
         self, robot: Machine, motors: FloatArray, target: FloatArray
     ) -> tuple[FloatArray, IntArray]:
         """All points of the target in the camera's frame, and the picture of each."""
-        motion = robot.motion(robot.values, motors)
-        moved = Poses(motion.rotation, motion.position)
-        camera, board = self._places()
-        seen = camera.then(moved if self.mount == GROUND else moved.inverse).then(board)
+        seen = self.seen_poses(robot, motors)
         there = np.einsum("nij,mj->nmi", seen.rotation, target) + seen.position[:, None]
         return there.reshape(-1, 3), np.repeat(np.arange(len(motors)), len(target))
 

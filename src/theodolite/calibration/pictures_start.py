@@ -17,19 +17,20 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.base_and_tool import moved_robot
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.frame import Frame
-from theodolite.calibration.hand_eye import Poses, apart, middle, solve_hand_eye
+from theodolite.calibration.hand_eye import Poses, middle, solve_hand_eye
 from theodolite.calibration.method import Start
-from theodolite.calibration.placement import ELSEWHERE, place
+from theodolite.calibration.placement import place
 from theodolite.calibration.scene import GROUND, Scene
 from theodolite.errors import InputError, MissingExtraError
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import Unit
 from theodolite.model.robot import Robot
 
-#: Pictures that must show the first board to the first camera.
-ENOUGH = 3
-#: Turned by more than this, in radians, a robot's base or tool is elsewhere.
-TURNED = 0.2
+#: Pictures that must show the first board to the first camera, and marks that show a pose.
+ENOUGH, MARKS = 3, 4
+#: Marks that are missed by less than this part of the picture: camera and target are where the
+#: robot file says, about.
+NEAR = 0.05
 
 
 class Beginning(NamedTuple):
@@ -55,17 +56,18 @@ def start_from_pictures(
 ) -> Beginning:
     """Lens, base, tool, and places of further cameras and boards."""
     glimpses = _glimpses(data, scene)
+    single = len(scene.cameras) == 1 and len(scene.boards) == 1 and not scene.free
+    as_it_is = Beginning(robot, scene, False)
     try:
         scene, poses = _seen(glimpses, scene, lens_known=lens_known)
-    except MissingExtraError:
-        # Without OpenCV the robot file has to say where everything is.
-        if start is Start.LOCATE or len(scene.cameras) > 1 or len(scene.boards) > 1 or scene.free:
+    except (MissingExtraError, InputError):
+        # No OpenCV, or too few marks for it: the robot file has to say where everything is.
+        if start is Start.LOCATE or not single:
             raise
-        return Beginning(robot, scene, False)
+        return as_it_is
     tips = _tips(robot, glimpses, scene)
-    first = np.array([one.camera == 0 and one.board == 0 for one in glimpses])
-    closed = np.isfinite(tips.position).all(axis=1)
-    use = first & closed
+    use = np.array([one.camera == 0 and one.board == 0 for one in glimpses])
+    use &= np.isfinite(tips.position).all(axis=1) & np.isfinite(poses.position).all(axis=1)
     if use.sum() < ENOUGH:
         raise InputError(
             f"the first board is seen by the first camera in {int(use.sum())} pictures",
@@ -84,15 +86,45 @@ def start_from_pictures(
                 remedy="Tilt the hand in some pictures",
             )
         scene = replace(scene, camera_places=found.camera, board_places=found.target)
-    elif start is not Start.NOMINAL:
-        far = float(np.median(apart(poses.take(use), tips.take(use), length)))
-        if start is Start.LOCATE or far > min(ELSEWHERE, TURNED):
-            robot = _placed(robot, glimpses, poses, tips, use, scene, length)
-            moved = True
-            if scene.board_tolerance:
-                robot = _anywhere(robot, length)
-            tips = _tips(robot, glimpses, scene)
+    elif start is not Start.LOCATE:
+        # A lens may be hard to tell from pictures alone, as where no picture is tilted.
+        with_lens = Beginning(robot, scene, False)
+        misses = [_miss(one, glimpses) for one in (as_it_is, with_lens)]
+        nearer = as_it_is if misses[0] <= misses[1] and single else with_lens
+        if single and (start is Start.NOMINAL or min(misses) <= NEAR * _extent(data)):
+            return nearer
+        moved = min(misses) > NEAR * _extent(data) and start is not Start.NOMINAL
+    else:
+        moved = True
+    if moved:
+        robot = _placed(robot, glimpses, poses, tips, use, scene, length)
+        if scene.board_tolerance:
+            robot = _anywhere(robot, length)
+        tips = _tips(robot, glimpses, scene)
     return Beginning(robot, _with_places(scene, glimpses, poses, tips, length), moved)
+
+
+def _extent(data: Dataset) -> float:
+    """The size of the pictures, as far as marks were seen, px."""
+    assert data.pixels is not None
+    return float(np.ptp(data.pixels, axis=0).max(initial=0.0))
+
+
+def _miss(beginning: Beginning, glimpses: Sequence[Glimpse]) -> float:
+    """By how much the first camera misses the marks of the first board, the middle one, px."""
+    robot, scene, _ = beginning
+    own = np.array([parameter.value for parameter in scene.parameters(1.0)])
+    some = [one for one in glimpses if one.camera == 0 and one.board == 0]
+    tips = _tips(robot, some, scene)
+    tips = tips if scene.mount == GROUND else tips.inverse
+    missed = []
+    for row, one in enumerate(some):
+        which = np.full(len(one.points), row)
+        zero = np.zeros(len(which), dtype=np.intp)
+        pixels = scene.view(own, tips.take(which), one.points, zero, zero).pixels
+        missed.append(float(np.median(np.linalg.norm(pixels - one.pixels, axis=1))))
+    finite = [size for size in missed if np.isfinite(size)]
+    return float(np.median(finite)) if finite else float("inf")
 
 
 def _glimpses(data: Dataset, scene: Scene) -> list[Glimpse]:
@@ -122,15 +154,23 @@ def _seen(glimpses: Sequence[Glimpse], scene: Scene, *, lens_known: bool) -> tup
     poses: list[Poses | None] = [None] * len(glimpses)
     for number in range(len(scene.cameras)):
         own = [index for index, one in enumerate(glimpses) if one.camera == number]
-        marks = [(glimpses[index].points, glimpses[index].pixels) for index in own]
+        marks = [
+            (glimpses[index].points, glimpses[index].pixels)
+            for index in own
+            if len(glimpses[index].points) >= MARKS
+        ]
         lens = lenses[number].lens
         if not lens_known:
             lens = edges.lens_of(marks, lens.model)
             lenses[number] = replace(lenses[number], lens=lens)
-        for index, (turn, shift) in zip(own, edges.poses_of(marks, lens), strict=True):
+        enough = [index for index in own if len(glimpses[index].points) >= MARKS]
+        marks = [(glimpses[index].points, glimpses[index].pixels) for index in enough]
+        for index, (turn, shift) in zip(enough, edges.poses_of(marks, lens), strict=True):
             poses[index] = Poses.one(turn, shift)
-    found = [pose for pose in poses if pose is not None]
-    return replace(scene, lenses=tuple(lenses)), Poses.joined(found)
+    unknown = Poses.one(np.full((3, 3), np.nan), np.full(3, np.nan))
+    return replace(scene, lenses=tuple(lenses)), Poses.joined(
+        [unknown if one is None else one for one in poses]
+    )
 
 
 def _tips(robot: Machine, glimpses: Sequence[Glimpse], scene: Scene) -> Poses:
@@ -190,7 +230,7 @@ def _with_places(
                 # B = (C M)^-1 A
                 found = [
                     cameras[one.camera].then(tips.take(row)).inverse.then(poses.take(row))
-                    for row, one in _of(glimpses, tips)
+                    for row, one in _of(glimpses, tips, poses)
                     if one.board == index and one.camera in cameras
                 ]
                 if found:
@@ -200,7 +240,7 @@ def _with_places(
                 # C = A (M B)^-1
                 found = [
                     poses.take(row).then(tips.take(row).then(boards[one.board]).inverse)
-                    for row, one in _of(glimpses, tips)
+                    for row, one in _of(glimpses, tips, poses)
                     if one.camera == index and one.board in boards
                 ]
                 if found:
@@ -222,10 +262,10 @@ def _with_places(
     )
 
 
-def _of(glimpses: Sequence[Glimpse], tips: Poses) -> list[tuple[IntArray, Glimpse]]:
-    """Glimpses in which the robot can be, each with its row."""
+def _of(glimpses: Sequence[Glimpse], tips: Poses, poses: Poses) -> list[tuple[IntArray, Glimpse]]:
+    """Glimpses that show a pose and in which the robot can be, each with its row."""
     return [
         (np.array([row]), one)
         for row, one in enumerate(glimpses)
-        if np.isfinite(tips.position[row]).all()
+        if np.isfinite(tips.position[row]).all() and np.isfinite(poses.position[row]).all()
     ]

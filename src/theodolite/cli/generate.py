@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +26,14 @@ from theodolite.cli.options import (
     wrote,
 )
 from theodolite.cli.pictures import LensOption, MountOption
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from theodolite.calibration.data import Dataset
+    from theodolite.calibration.method import Method
+    from theodolite.calibration.noise import Noise
+    from theodolite.model.machine import Machine
 
 NAME = "generate"
 
@@ -76,6 +84,13 @@ def command(
     noise_px: Annotated[float, typer.Option(min=0.0, help="Noise of each pixel, px.")] = 0.0,
     lens: LensOption = None,
     mount: MountOption = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="camera: write pictures into a folder, and the joints."),
+    ] = None,
+    board: Annotated[
+        str | None, typer.Option(metavar="B", help="The board in them, such as charuco:8x6:30:22.")
+    ] = None,
     plane: PlaneOption = None,
     line: LineOption = None,
     radius_mm: RadiusOption = None,
@@ -123,7 +138,10 @@ def command(
         method, plane=plane, line=line, radius_mm=radius_mm, between=between, lens=lens, mount=mount
     )
     with working(f"simulating {way.title}"):
-        data = simulate(subject, way, points=points, rng=rng, noise=noise, per_set=per_set)
+        if images is not None:
+            data = _pictures(subject, way, board, images, points, rng, noise, force=force)
+        else:
+            data = simulate(subject, way, points=points, rng=rng, noise=noise, per_set=per_set)
     write_measurements(data, subject, out, force=force)
     if save_true is not None:
         write_robot(subject, save_true, force=force)
@@ -142,7 +160,9 @@ def command(
         return
     screen = console(json=False)
     count = f"{len(data)} configurations"
-    if data.pixels is not None and data.sets is not None:
+    if images is not None:
+        count = f"{len(data)} pictures in {images}"
+    elif data.pixels is not None and data.sets is not None:
         count = f"{len(np.unique(data.sets))} pictures with {len(data)} points"
     wrote(screen, out, f"{count} of {subject.name}, {way.title}")
     if data.fixture is not None:
@@ -150,6 +170,40 @@ def command(
         screen.print(f"orientation of the tool in the fixture: roll,pitch,yaw {turn} deg")
     if save_true is not None:
         wrote(screen, save_true, "the robot that was measured")
+
+
+def _pictures(
+    robot: Machine,
+    method: Method,
+    board: str | None,
+    folder: Path,
+    points: int,
+    rng: np.random.Generator,
+    noise: Noise,
+    *,
+    force: bool,
+) -> Dataset:
+    """Pictures in a folder; the joints at which they were taken."""
+    from theodolite.calibration.camera import Camera
+    from theodolite.cli.pictures import boards_from, check_folder
+    from theodolite.errors import InputError
+    from theodolite.io.writing import write_bytes
+    from theodolite.vision.rendering import simulate_pictures
+
+    if not isinstance(method, Camera):
+        raise InputError("--images needs the method 'camera'")
+    if noise.pixel:
+        raise InputError(
+            "--noise-px and --images cannot be combined",
+            remedy="Pictures have their own grain",
+        )
+    check_folder(folder, force=force)
+    (target,) = boards_from(None if board is None else [board])
+    joints, pictures = simulate_pictures(robot, method, target, points=points, rng=rng, noise=noise)
+    folder.mkdir(exist_ok=True)
+    for name, content in zip(joints.pictures, pictures, strict=True):
+        write_bytes(folder / name, content, force=force)
+    return joints
 
 
 def _tool_turn() -> list[float]:

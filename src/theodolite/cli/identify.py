@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from theodolite.calibration.method import Method
     from theodolite.calibration.noise import Noise
     from theodolite.calibration.result import Result
+    from theodolite.vision.pictures import Seen
 
 NAME = "identify"
 
@@ -190,17 +191,39 @@ def command(
     _check_pictures(only, method, images, drawings, force=force)
     subject = with_priorities(robot_named(robot), priorities)
 
-    def read(paths: list[Path], way: Method) -> Dataset:
-        return data_from(
+    seen: list[Seen] = []
+
+    def read(paths: list[Path], way: Method) -> tuple[Dataset, Method]:
+        # Of several sources, the pictures are those of the camera.
+        pictured = bool(images) and ("pixels" in way.needs or not sources)
+        recorded = data_from(
             paths,
             subject,
-            needs=() if images else way.needs,
+            needs=() if pictured else way.needs,
             columns=columns,
             ignore=ignore,
             ignore_limits=ignore_limits,
             mapping=mapping_from(map_, mapping),
             own=way.columns,
         )
+        if not pictured:
+            return recorded, way
+        pixels = "pixels" in way.needs
+        shown = seen_in(
+            recorded,
+            images or [],
+            board,
+            pixels=pixels,
+            lens=lens,
+            lens_images=lens_images,
+            lens_board=lens_board,
+            lens_model=lens_model,
+            keep_lens=keep_lens,
+            board_tolerance=1e-2 * board_tolerance,
+            mount=mount,
+        )
+        seen.append(shown)
+        return shown.data, shown.camera if pixels else way
 
     def named(name: str, target: str | None = None) -> Method:
         paired = target is not None and "," in target
@@ -219,24 +242,6 @@ def command(
         )
 
     recorded, way = measurements(data or [], method, sources or [], named, read)
-    seen = None
-    if images:
-        pixels = "pixels" in way.needs
-        seen = seen_in(
-            recorded,
-            images,
-            board,
-            pixels=pixels,
-            lens=lens,
-            lens_images=lens_images,
-            lens_board=lens_board,
-            lens_model=lens_model,
-            keep_lens=keep_lens,
-            board_tolerance=1e-2 * board_tolerance,
-            mount=mount,
-        )
-        recorded = seen.data
-        way = seen.camera if pixels else way
     files = [Path(name) for name in recorded.files] if recorded.files else list(data or [])
     with working(f"identifying {subject.name}"):
         result = identify(
@@ -270,22 +275,21 @@ def command(
     if out is not None:
         write_robot(result.signed_robot(), out, force=force)
     if beside is not None:
-        write_camera(
-            camera_of(result, None if seen is None else seen.camera.size), beside, force=force
-        )
+        write_camera(camera_of(result, seen[0].camera.size if seen else None), beside, force=force)
     if residuals is not None:
         write_residuals(result, residuals, force=force)
-    _show(console(json=json), result, [out, beside, residuals])
-    if drawings is not None and seen is not None:
-        draw(console(json=json), seen, result, drawings)
+    _show(console(json=json), result, seen, [out, beside, residuals])
+    if drawings is not None:
+        draw(console(json=json), seen[0], result, drawings)
     if json:
         print_json({**result_data(result), "located": result.placed})
     if not result.good:
         raise typer.Exit(1)
 
 
-def _show(screen: Console, result: Result, paths: list[Path | None]) -> None:
+def _show(screen: Console, result: Result, seen: list[Seen], paths: list[Path | None]) -> None:
     """The result, and what was written."""
+    from theodolite.report.pictures import show_pictures
     from theodolite.report.text import show_result
 
     if result.placed:
@@ -293,6 +297,8 @@ def _show(screen: Console, result: Result, paths: list[Path | None]) -> None:
             "Base and targets were fitted to the data first; 'nominal' below includes that fit."
         )
     show_result(screen, result)
+    for one in seen:
+        show_pictures(screen, one, result)
     for path in paths:
         if path is not None:
             wrote(screen, path)

@@ -111,10 +111,15 @@ def boards_from(texts: Sequence[str] | None) -> list[Any]:
 
 def reading(what: str) -> tuple[Any, Callable[[int, int], None]]:
     """A bar on a terminal, nothing elsewhere; and what moves it."""
+    from contextlib import nullcontext
+
     from rich.console import Console
     from rich.progress import Progress
 
-    bar = Progress(console=Console(stderr=True), transient=True)
+    screen = Console(stderr=True)
+    if not screen.is_terminal:
+        return nullcontext(), lambda done, total: None
+    bar = Progress(console=screen, transient=True)
     tasks: list[Any] = []
 
     def moved(done: int, total: int) -> None:

@@ -26,7 +26,7 @@ SourcesOption = Annotated[
 
 
 Named = Callable[[str, str | None], "Method"]
-Read = Callable[[list[Path], "Method"], "Dataset"]
+Read = Callable[[list[Path], "Method"], "tuple[Dataset, Method]"]
 
 
 def measurements(
@@ -49,7 +49,7 @@ def measurements(
             allowed="ROBOT DATA --method METHOD, or ROBOT --data METHOD:FILE --data ...",
         )
     way = named(method, None)
-    return read(data, way), way
+    return read(data, way)
 
 
 def _sources(given: Sequence[str], named: Named, read: Read) -> list[Source]:
@@ -70,5 +70,6 @@ def _sources(given: Sequence[str], named: Named, read: Read) -> list[Source]:
         files = [path] if path.exists() else [Path(part) for part in file.split(",")]
         # Two tools are the method's affair.
         single = target if target and "," not in target else None
-        found.append(Source(read(files, method), method, target=single))
+        recorded, known = read(files, method)
+        found.append(Source(recorded, known, target=single))
     return found

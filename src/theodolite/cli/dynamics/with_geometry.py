@@ -92,8 +92,9 @@ def command(
         load_dynamics(robot, gravity, tip), columns, ignore, drive_gains, skip_bad
     )
 
-    def read(paths: list[Path], method: Method) -> Dataset:
-        return read_measurements(paths, machine, needs=method.needs, own=method.columns)
+    def read(paths: list[Path], method: Method) -> tuple[Dataset, Method]:
+        needs = method.needs
+        return read_measurements(paths, machine, needs=needs, own=method.columns), method
 
     data, method = measurements([], None, poses, lambda name, _: method_named(name), read)
     with working(f"calibrating {machine.name} and identifying its dynamics"):
