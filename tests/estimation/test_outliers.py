@@ -228,7 +228,7 @@ def test_wide_observations_are_left_out_as_narrow_ones(width: int, parameters: i
     """A picture has more components than there are parameters: r' (I - G G')^-1 r either way."""
     rng = np.random.default_rng(0)
     r = rng.standard_normal((5, width))
-    G = 0.2 * rng.standard_normal((5, width, parameters))
+    G = 0.1 * rng.standard_normal((5, width, parameters))
     # Nothing checks the third: its leverage is one.
     G[2] = 0.0
     G[2, 0, 0] = 1.0
