@@ -417,3 +417,16 @@ def test_type_checkers_see_right_and_wrong(tmp_path: Path) -> None:
     assert not [line for line in errors if "wrong.py" not in line]
     for number in range(2, len(lines) + 1):
         assert any(line.startswith(f"wrong.py:{number}:") for line in errors), lines[number - 1]
+
+
+def test_long_work_says_what_it_does_next() -> None:
+    robot = th.robots.scara()
+    true = th.perturb(robot, th.ParameterErrors(1e-3, 2e-3), 0)
+    data = th.simulate(true, "position", points=60, rng=1, noise=th.Noise(position=5e-5))
+    told: list[str] = []
+    result = th.identify(robot, data, "position", tell=told.append)
+    assert told[0] == "placing the robot"
+    assert told[-1] == "predicting what was held out"
+    tried = [sentence for sentence in told if sentence.startswith("model ")]
+    assert len(tried) == len(result.choice.tried)
+    assert tried[0].startswith("model 1, geometry")

@@ -69,6 +69,7 @@ from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.with_geometry import identify_with_geometry
 from theodolite.errors import InputError, TheodoliteError, shown
+from theodolite.estimation.choice import Tell
 from theodolite.estimation.descent import Progress, Status
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss, Shape
@@ -259,6 +260,7 @@ def identify(
     hold_out: float = HOLD_OUT,
     rng: Random = None,
     progress: Progress | None = None,
+    tell: Tell | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Result:
     """Identify what the data determine of a robot, as ``theodolite identify`` does.
@@ -267,7 +269,7 @@ def identify(
 
     ``terms``: "auto", "none", or groups such as ``["gravity", "drift"]``; with ``rows_as_time``
     the order of the rows counts as time for a drift. Without ``links``, only base, tool and sensor
-    are identified: hand-eye alone.
+    are identified: hand-eye alone. ``tell`` is called with what is done next, in words.
     """
     machine = _robot(robot)
     recorded, way = _recorded(machine, data, method)
@@ -301,6 +303,7 @@ def identify(
         hold_out=hold_out,
         rng=_generator(rng),
         progress=progress,
+        tell=tell,
         provenance=provenance,
     )
 

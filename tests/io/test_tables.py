@@ -148,3 +148,12 @@ def test_files_with_different_targets_are_not_joined(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match=r"from .*one\.csv: 'a', 'b' instead"):
         th.read_measurements([first, second], th.robots.scara())
+
+
+def test_words_for_directions_are_refused(tmp_path: Path) -> None:
+    """They would otherwise be a column for people, and left out."""
+    robot = th.robots.scara()
+    lines = ["q1_deg,q2_deg,q3_mm,q4_deg,x_mm,y_mm,z_mm,direction1", "1,2,3,4,5,6,7,up"]
+    (tmp_path / "d.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match="direction1"):
+        th.read_measurements(tmp_path / "d.csv", robot)

@@ -35,7 +35,7 @@ from theodolite.calibration.quantities import all_of
 from theodolite.calibration.result import ABOVE_ANY_NOISE, Estimate, Result
 from theodolite.calibration.shortcomings import shortcomings
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
-from theodolite.estimation.choice import Choice
+from theodolite.estimation.choice import Choice, Tell
 from theodolite.estimation.descent import Progress
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss
@@ -116,6 +116,7 @@ def identify(
     hold_out: float = HOLD_OUT,
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
+    tell: Tell | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Result:
     """Identify what the data determine, with intervals, judged on data held out.
@@ -125,7 +126,8 @@ def identify(
     clearly better; without a held-out part they are not. The same goes for ``terms`` None; a list
     of groups (gravity, bending, harmonics, play, drift) is taken as it is. The held-out part has no
     say in it. ``change`` says which parameters the calibrated robot changes; without ``links`` only
-    where base, tool and sensor are.
+    where base, tool and sensor are. ``progress`` is called with every iteration, ``tell`` with what
+    is done next, in words.
     """
     if not len(data):
         raise InputError("there are no measurements", where=data.name)
@@ -134,6 +136,8 @@ def identify(
     rng = rng or np.random.default_rng(0)
     if isinstance(robot, Robot):
         data = with_order(data, robot, rows_as_time=rows_as_time)
+    say = tell or (lambda what: None)
+    say("placing the robot")
     placed, moved, method = method.start(robot, data, start)
     before = placed.priorities
     if not links:
@@ -141,6 +145,7 @@ def identify(
     noise = method.noise_for(placed, noise)
     left_out: tuple[LeftOut, ...] = ()
     if loss is None:
+        say("looking for wrong data")
         data, noise, left_out = method.screened(placed, data, noise)
     calibration = _Calibration(
         placed,
@@ -150,6 +155,7 @@ def identify(
         loss or Loss(),
         Change.ALL if method.spreads else change,
         progress,
+        say,
     )
     split = split_off(data, hold_out, rng)
     model, choice = calibration.choose_model(
@@ -182,6 +188,7 @@ class _Calibration:
     loss: Loss
     change: Change
     progress: Progress | None
+    tell: Tell
 
     def with_links(self, priorities: Mapping[str, int]) -> _Calibration:
         """The same with the links free that were fixed."""
@@ -250,7 +257,7 @@ class _Calibration:
         if at is None or not (wanted.larger(likely) or len(first) > 1):
             return likely, None
         with single_thread():
-            return choose(at, first, pose, wanted.larger)
+            return choose(at, first, pose, wanted.larger, self.tell)
 
     def _nearly_fits(self, problem: CalibrationProblem, geometry: Solution) -> bool:
         """Is what geometry leaves small enough for terms, which are small themselves?"""
@@ -259,6 +266,7 @@ class _Calibration:
         return geometry.status.good and rms <= ABOVE_ANY_NOISE * (self.robot.reach() or 1.0)
 
     def run(self, *, gains: bool, split: Split | None) -> Result:
+        self.tell("fitting all measurements")
         problem = self.pose(self.data, gains=gains)
         _check_candidates(problem)
         open_loops = problem.constrained()
@@ -278,6 +286,7 @@ class _Calibration:
             problem, solution = self._balanced(problem, solution)
         judged = None
         if split is not None:
+            self.tell("predicting what was held out")
             judged = judge(split, partial(self.pose, gains=gains), self.fit, self.method)
         uncertainty = statistics(solution, noise_known=self.noise.known)
         before, cost_of_nominal = self._nominal(problem)

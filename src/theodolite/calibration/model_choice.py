@@ -31,7 +31,7 @@ from theodolite.calibration.term_groups import (
     when,
 )
 from theodolite.errors import InputError
-from theodolite.estimation.choice import Choice, select_forward
+from theodolite.estimation.choice import Choice, Tell, select_forward
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.prior import Prior
 from theodolite.estimation.reduction import Reduction, merged, reduce_parts
@@ -217,10 +217,11 @@ def choose(
     first: Sequence[Model],
     pose: Pose,
     larger: Callable[[Model], Sequence[Model]],
+    tell: Tell | None = None,
 ) -> tuple[Model, Choice]:
     """The best model by forward selection; ``larger`` says what may follow a model."""
     return select_forward(
-        first, larger, lambda model: at.scores(model, pose), lambda model: model.name
+        first, larger, lambda model: at.scores(model, pose), lambda model: model.name, tell=tell
     )
 
 

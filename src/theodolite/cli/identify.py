@@ -243,7 +243,7 @@ def command(
 
     recorded, way = measurements(data or [], method, sources or [], named, read)
     files = [Path(name) for name in recorded.files] if recorded.files else list(data or [])
-    with working(f"identifying {subject.name}"):
+    with working(f"identifying {subject.name}") as status:
         result = identify(
             subject,
             recorded,
@@ -258,6 +258,7 @@ def command(
             links=only is None,
             hold_out=hold_out,
             rng=generator(seed),
+            tell=lambda what: status.update(f"identifying {subject.name}: {what}"),
             provenance=provenance(
                 [*([Path(robot)] if Path(robot).is_file() else []), *files],
                 method=method or ", ".join(sources or ()),

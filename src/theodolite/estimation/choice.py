@@ -22,6 +22,8 @@ WORTHWHILE = 0.01
 TINY = float(np.finfo(float).tiny)
 
 Model = TypeVar("Model")
+#: Called with what long work does next, in words.
+Tell = Callable[[str], object]
 
 
 @dataclass(frozen=True)
@@ -49,16 +51,24 @@ def select_forward(
     name: Callable[[Model], str],
     *,
     clearly: float = CLEARLY,
+    tell: Tell | None = None,
 ) -> tuple[Model, Choice]:
     """The best model, starting from the best of ``first``; ``larger`` says what may follow one.
 
     ``score`` gives the mean held-out square of each group of data, (groups,). A larger model must
-    be better by ``clearly`` standard errors: the more there are to choose from, the more.
+    be better by ``clearly`` standard errors: the more there are to choose from, the more. ``tell``
+    is called with what is tried next.
     """
 
+    def scored(model: Model) -> FloatArray:
+        if tell is not None:
+            tell(f"model {len(tables) + 1}, {name(model)}")
+        table = score(model)
+        tables.append((model, table))
+        return table
+
     def best_of(models: Sequence[Model]) -> tuple[Model, FloatArray]:
-        found = [(model, score(model)) for model in models]
-        tables.extend(found)
+        found = [(model, scored(model)) for model in models]
         return min(found, key=lambda pair: float(pair[1].mean()))
 
     tables: list[tuple[Model, FloatArray]] = []

@@ -13,6 +13,8 @@ MOST_NAMES = 10_000
 LONGEST_NAME = 200
 #: Columns of labels, which may be words.
 LABELS = ("set", "session", "camera", "board", "picture")
+#: Columns without a unit that hold numbers all the same.
+NUMBERED = re.compile(r"direction[1-9]\d?|row")
 #: Names with a meaning of their own, whatever the robot; capitals do not matter in them.
 _STEM = re.compile(
     r"(?:q|qd|qdd|tau|i)\d{1,4}|[xyz]|r[xyz]|q[wxyz]|t|u|v|set|session|camera|board|picture"

@@ -13,7 +13,7 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.io.cells import BLANK
 from theodolite.io.mapping import Mapping
-from theodolite.io.naming import LABELS, column_name, with_unit
+from theodolite.io.naming import LABELS, NUMBERED, column_name, with_unit
 from theodolite.io.sheets import Sheet, read_sheet
 from theodolite.io.units import LARGEST_NUMBER
 
@@ -143,7 +143,7 @@ def _words(sheet: Sheet, place: int) -> tuple[str, ...]:
 
 def _is_no_quantity(sheet: Sheet, place: int, name: str) -> bool:
     """Is a column meant for people? It has no unit, and no numbers."""
-    if name in LABELS or with_unit(name)[1]:
+    if name in LABELS or with_unit(name)[1] or NUMBERED.fullmatch(name):
         return False
     cells = sheet.columns[place]
     return isinstance(cells, list) and not sheet.layout.has_number(cells)
