@@ -50,6 +50,10 @@ from theodolite.calibration.term_groups import term_names
 from theodolite.calibration.tip_method import TipMethod, TipResidual
 from theodolite.calibration.validate import Validation
 from theodolite.calibration.validate import validate as _validate
+from theodolite.compensation.compensate import Compensation, compensate, compensate_joints
+from theodolite.compensation.inverse import Inverse as InverseKinematics
+from theodolite.compensation.inverse import Reach, Targets
+from theodolite.compensation.inverse import inverse as inverse_kinematics
 from theodolite.dynamics.base_parameters import find_base_parameters
 from theodolite.dynamics.current_ratio import gains_from_torques
 from theodolite.dynamics.drive_gains import identify_gains
@@ -103,6 +107,7 @@ __all__ = [
     "Camera",
     "CameraFile",
     "Change",
+    "Compensation",
     "Convention",
     "Dataset",
     "Distance",
@@ -119,6 +124,7 @@ __all__ = [
     "Inclination",
     "InputError",
     "Inverse",
+    "InverseKinematics",
     "Joint",
     "KnownLens",
     "Lens",
@@ -138,6 +144,7 @@ __all__ = [
     "Pose",
     "Position",
     "PositionLink",
+    "Reach",
     "Recording",
     "Result",
     "RigidBody",
@@ -149,6 +156,7 @@ __all__ = [
     "Start",
     "Status",
     "Target",
+    "Targets",
     "TheodoliteError",
     "TipMethod",
     "TipResidual",
@@ -158,6 +166,8 @@ __all__ = [
     "analytic",
     "build_dynamics",
     "compare",
+    "compensate",
+    "compensate_joints",
     "completeness",
     "convert",
     "excite",
@@ -170,6 +180,7 @@ __all__ = [
     "identify_gains",
     "identify_payload",
     "identify_with_geometry",
+    "inverse_kinematics",
     "judge_identification",
     "lens_from_pictures",
     "locate",

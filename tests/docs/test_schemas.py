@@ -164,6 +164,7 @@ RUNS = [
     ("validate", "ur10e {in}/rig.csv -m camera --mount hand --lens {in}/rig.toml", 0),
     ("lens", "{in}/lens --board charuco:8x6:30:22 --out {out}.toml", None),
     ("board", "charuco:8x6:30:22 --out {out}.pdf", 0),
+    ("compensate", "puma560 {in}/position.csv --nominal puma560 --out {out}.csv", None),
     ("reproduce", "meggiolaro", 0),
     ("dynamics identifiable", "puma560 --friction", 0),
     ("dynamics identifiable", "palletizer --no-rotors", 0),

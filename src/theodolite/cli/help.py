@@ -18,7 +18,17 @@ GROUPS = {
         *("keep_lens", "mount", "drawings", "only"),
     ),
     "Reading files": ("columns", "ignore", "ignore_limits", "map_", "mapping", "tip", "root"),
-    "Output": ("out", "urdf_out", "residuals", "plot", "plots", "save_mapping", "force", "json"),
+    "Output": (
+        "out",
+        "urdf_out",
+        "residuals",
+        "details",
+        "plot",
+        "plots",
+        "save_mapping",
+        "force",
+        "json",
+    ),
 }
 #: What an option takes, by the name of its type as releases of Typer write it.
 WORDS = {"int": "N", "integer": "N", "float": "X", "path": "F", "str": "NAME", "text": "NAME"}

@@ -42,6 +42,7 @@ def application() -> typer.Typer:
     from theodolite.cli import (
         board,
         check,
+        compensate,
         demo,
         dynamics,
         generate,
@@ -64,7 +65,7 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     verbs = (robots, new, check, identifiable, generate, identify, validate, lens, board)
-    for verb in (*verbs, reproduce, demo):
+    for verb in (*verbs, compensate, reproduce, demo):
         app.command(verb.NAME, cls=Command)(verb.command)
     app.add_typer(dynamics.app, name=dynamics.NAME)
 

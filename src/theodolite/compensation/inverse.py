@@ -1,0 +1,166 @@
+"""Joints with which a robot reaches given poses, many at once, and why it does not.
+
+The calibrated robot has errors that no closed-form inverse knows, so the joints are found by a
+damped Newton search from nearby ones. It moves no further than it must, so that it stays on the
+branch it starts from, and a redundant arm ends in the nearest of its solutions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from theodolite.arrays import BoolArray, FloatArray, IntArray
+from theodolite.calibration.configurations import Goal, PointGoal, PoseGoal, satisfy
+from theodolite.model import rotations
+from theodolite.model.conventions import Joint
+from theodolite.model.machine import Machine
+
+#: Joints that end further than this from where they started, in radians or reaches, have gone over
+#: to another branch.
+ANOTHER_BRANCH = 0.5
+#: A target is near a singularity if the tip can hardly move in some direction: the smallest
+#: singular value of the Jacobian, lengths in reaches.
+NEARLY_SINGULAR = 1e-2
+#: Reached: lengths as parts of the reach, radians.
+REACHED = 1e-10
+#: Random starts for targets of which no nearby joints are known, each time for all that are left.
+ROUNDS = 30
+
+
+class Reach(Enum):
+    """What became of a target."""
+
+    REACHED = "reached"
+    SINGULAR = "reached, near a singularity"
+    LIMITS = "beyond a joint's limit"
+    BRANCH = "only on another branch"
+    STUCK = "not reached, near a singularity"
+    OUT = "out of reach"
+
+    @property
+    def good(self) -> bool:
+        return self in (Reach.REACHED, Reach.SINGULAR)
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Wanted positions (n, 3), with orientations (n, 3, 3) or without, in the robot's world."""
+
+    positions: FloatArray
+    rotations: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def goal(self) -> Goal:
+        if self.rotations is None:
+            return PointGoal(self.positions)
+        return PoseGoal(self.rotations, self.positions)
+
+    def take(self, rows: BoolArray | IntArray) -> Targets:
+        turned = None if self.rotations is None else self.rotations[rows]
+        return Targets(self.positions[rows], turned)
+
+
+@dataclass(frozen=True, eq=False)
+class Inverse:
+    """Joints for each target, and how near they come."""
+
+    #: (n, joints)
+    motors: FloatArray
+    #: What became of each, (n,).
+    outcome: tuple[Reach, ...]
+    #: Distance and angle that are left, m and rad, (n,).
+    distance: FloatArray
+    angle: FloatArray
+    #: Smallest singular value of the Jacobian there, lengths in reaches, (n,).
+    mobility: FloatArray
+    #: Distance of the joint nearest to a limit, rad or m, negative beyond it; and which, (n,).
+    margin: FloatArray
+    nearest: tuple[str, ...]
+
+    @property
+    def good(self) -> BoolArray:
+        return np.array([one.good for one in self.outcome], dtype=bool)
+
+
+def inverse(robot: Machine, targets: Targets, seed: FloatArray) -> Inverse:
+    """Joints that reach each target, from nearby ones (n, joints)."""
+    motors, _ = satisfy(robot, targets.goal(), seed)
+    motion = robot.motion(robot.values, motors)
+    reach = robot.reach() or 1.0
+    distance = np.linalg.norm(motion.position - targets.positions, axis=1)
+    angle = np.zeros(len(targets))
+    if targets.rotations is not None:
+        turn = motion.rotation @ targets.rotations.transpose(0, 2, 1)
+        angle = np.linalg.norm(rotations.log(turn), axis=1)
+    mobility = _mobility(robot, targets, motors)
+    readings = robot.readings(motors)
+    room = np.minimum(readings - robot.lower, robot.upper - readings)
+    closest = np.argmin(room, axis=1)
+    margin = room[np.arange(len(room)), closest]
+    slides = np.array([reach if kind is Joint.PRISMATIC else 1.0 for kind in robot.joint_types])
+    moved = np.abs(motors - seed)[:, : robot.joints] / slides
+    outcome = [
+        _outcome(bool(near), float(left), float(step), float(free))
+        for near, left, step, free in zip(
+            (distance <= REACHED * reach) & (angle <= REACHED),
+            margin,
+            moved.max(axis=1, initial=0.0),
+            mobility,
+            strict=True,
+        )
+    ]
+    names = tuple(robot.joint_names[joint] for joint in closest)
+    return Inverse(motors, tuple(outcome), distance, angle, mobility, margin, names)
+
+
+def _outcome(near: bool, margin: float, moved: float, mobility: float) -> Reach:
+    if not near:
+        return Reach.STUCK if mobility < NEARLY_SINGULAR else Reach.OUT
+    if moved > ANOTHER_BRANCH:
+        return Reach.BRANCH
+    if margin < -1e-9:
+        return Reach.LIMITS
+    return Reach.SINGULAR if mobility < NEARLY_SINGULAR else Reach.REACHED
+
+
+def _mobility(robot: Machine, targets: Targets, motors: FloatArray) -> FloatArray:
+    """The smallest singular value of how joints move the tip in what the targets ask of it."""
+    goal = targets.goal()
+    reach = robot.reach() or 1.0
+    J = robot.to_motors(goal.derivative(robot.motion(robot.values, motors)))
+    J = J * np.array([reach if kind is Joint.PRISMATIC else 1.0 for kind in robot.joint_types])
+    J[:, : goal.lengths] /= reach
+    # An arm of few joints cannot move in all directions anyway: as many count as it has.
+    return np.asarray(np.linalg.svd(J, compute_uv=False)[:, -1])
+
+
+def any_joints(robot: Machine, targets: Targets, rng: np.random.Generator) -> FloatArray:
+    """Joints within limits for targets of which none are known; NaN where none were found.
+
+    Neighbours in the list start from each other, so that a path stays on one branch.
+    """
+    found = np.full((len(targets), robot.random_motors(1, rng).shape[1]), np.nan)
+    for attempt in range(ROUNDS):
+        open_ones = np.isnan(found[:, 0])
+        if not open_ones.any():
+            break
+        known = np.flatnonzero(~open_ones)
+        start = robot.random_motors(int(open_ones.sum()), rng)
+        if len(known) and attempt % 2:
+            rows = np.flatnonzero(open_ones)
+            nearest = known[np.argmin(np.abs(rows[:, None] - known), axis=1)]
+            start = found[nearest]
+        elif not len(known):
+            # The first ones decide the branch: all start from the same joints.
+            start = np.repeat(start[:1], len(start), axis=0)
+        motors, solved = satisfy(robot, targets.take(open_ones).goal(), start)
+        readings = robot.readings(motors)
+        inside = ((readings >= robot.lower) & (readings <= robot.upper)).all(axis=1)
+        rows = np.flatnonzero(open_ones)[solved & inside]
+        found[rows] = motors[solved & inside]
+    return found

@@ -1,0 +1,108 @@
+"""Targets of a program in CSV: poses, positions or joints; and what to command instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.data import Dataset
+from theodolite.compensation.compensate import Compensation
+from theodolite.compensation.inverse import Targets
+from theodolite.errors import InputError
+from theodolite.io.columns import is_joint
+from theodolite.io.number_table import Table, read_table
+from theodolite.io.tables import dataset_of, named_columns
+from theodolite.io.units import LARGEST_NUMBER
+from theodolite.io.writing import write_text
+from theodolite.model.conventions import Joint
+from theodolite.model.machine import Machine
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """What is wanted: targets, joints near them, or joints alone."""
+
+    targets: Targets | None
+    motors: FloatArray | None
+    lines: IntArray
+
+
+def read_targets(path: Path, robot: Machine, *, columns: Sequence[str] | None = None) -> Program:
+    """Poses (``x_mm y_mm z_mm qw qx qy qz``), positions or joints (``q1_deg ...``)."""
+    table = read_table(path, columns, largest=LARGEST_NUMBER)
+    joints = any(is_joint(name, joint) for name in table.columns for joint in robot.joint_names)
+    if not joints:
+        table = _with_joints(table, robot)
+    data, _ = dataset_of(table, robot, check_limits=False)
+    if data.positions is None and not joints:
+        raise InputError(
+            "holds no targets",
+            where=str(path),
+            allowed="x_mm y_mm z_mm, with qw qx qy qz or rx_deg ry_deg rz_deg, or q1_deg ...",
+        )
+    if data.positions is not None and data.positions.shape[1] > 1:
+        raise InputError("holds several points in a row", where=str(path), allowed="one target")
+    targets = None
+    if data.positions is not None:
+        targets = Targets(data.positions[:, 0], data.rotations)
+    return Program(targets, data.motors if joints else None, table.lines)
+
+
+def _with_joints(table: Table, robot: Machine) -> Table:
+    """The table with joints at zero, where a program has none: its columns mean the same then."""
+    names = [
+        f"{name}_{'deg' if kind is Joint.REVOLUTE else 'mm'}"
+        for name, kind in zip(robot.joint_names, robot.joint_types, strict=True)
+    ]
+    zeros = np.zeros((len(table.lines), len(names)))
+    return replace(
+        table,
+        columns=(*names, *table.columns),
+        values=np.concatenate([zeros, table.values], axis=1),
+    )
+
+
+def write_commands(
+    made: Compensation, robot: Machine, path: Path, *, orientation: bool, force: bool = False
+) -> None:
+    """Joints and poses to command, one row for each target, as every verb reads them."""
+    data = Dataset(
+        made.motors[:, : robot.joints],
+        positions=made.positions[:, None],
+        rotations=made.rotations if orientation else None,
+    )
+    table = {name: values.tolist() for name, values in named_columns(data, robot).items()}
+    rows = [
+        [*(repr(float(value)) for value in row), outcome.value.replace(",", ";")]
+        for row, outcome in zip(zip(*table.values(), strict=True), made.found.outcome, strict=True)
+    ]
+    lines = [",".join([*table, "outcome"]), *(",".join(row) for row in rows)]
+    write_text(path, "\n".join(lines) + "\n", force=force)
+
+
+def write_details(
+    made: Compensation, robot: Machine, lines: IntArray, path: Path, *, force: bool = False
+) -> None:
+    """What became of each target: its correction, what is left, and the room to the limits."""
+    kinds = dict(zip(robot.joint_names, robot.joint_types, strict=True))
+    text = [
+        "line,error_before_mm,error_before_mrad,correction_mm,correction_mrad,left_mm,left_mrad,"
+        "joint_nearest_to_limit,room,unit,outcome"
+    ]
+    for row, outcome in enumerate(made.found.outcome):
+        joint = made.found.nearest[row]
+        turning = kinds[joint] is Joint.REVOLUTE
+        room = made.found.margin[row]
+        numbers = (
+            *(1e3 * made.before[row], 1e3 * made.before_turn[row]),
+            *(1e3 * made.shift[row], 1e3 * made.turn[row]),
+            *(1e3 * made.found.distance[row], 1e3 * made.found.angle[row]),
+        )
+        cells = [str(int(lines[row])), *(f"{value:.9g}" for value in numbers), joint]
+        cells += [f"{np.degrees(room) if turning else 1e3 * room:.9g}", "deg" if turning else "mm"]
+        text.append(",".join([*cells, outcome.value.replace(",", ";")]))
+    write_text(path, "\n".join(text) + "\n", force=force)
