@@ -161,7 +161,8 @@ RUNS = [
     ("validate", "puma560 {in}/position.csv --nominal puma560", 1),
     ("validate", "delta {in}/poses.csv -m inverse", 0),
     ("validate", "fourbar {in}/frame.csv", 0),
-    ("validate", "ur10e {in}/rig.csv -m camera --mount hand --lens {in}/rig.toml", 0),
+    # The robot file does not know where camera and boards are.
+    ("validate", "ur10e {in}/rig.csv -m camera --mount hand --lens {in}/rig.toml", 1),
     ("lens", "{in}/lens --board charuco:8x6:30:22 --out {out}.toml", None),
     ("board", "charuco:8x6:30:22 --out {out}.pdf", 0),
     ("compensate", "puma560 {in}/position.csv --nominal puma560 --out {out}.csv", None),

@@ -249,12 +249,12 @@ def test_files_of_others_are_read(tmp_path: Path) -> None:
     ("name", "text", "message"),
     [
         ("a.toml", "x = 1", "the format is None"),
-        ("a.toml", 'format = "theodolite camera 1"', "is not a camera file"),
+        ("a.toml", 'format = "theodolite camera 1"', "'lens' is missing"),
         ("a.toml", 'format = "theodolite camera 1"\n[lens]\nfx = 1.0', "a lens is not complete"),
         ("a.toml", 'format = "theodolite camera 1"\nlens = 3', "a lens is not complete"),
         (
             "a.toml",
-            'format = "theodolite camera 1"\n[lens]\nmodel = "brown"\nfx = 1.0\nfy = 1.0\n'
+            'format = "theodolite camera 1"\n[lens]\nmodel = "brown"\nfx = 900.0\nfy = 900.0\n'
             "cx = 0.0\ncy = 0.0\n"
             "k1 = 0.0\nk2 = 0.0\np1 = 0.0\np2 = 0.0\nk3 = 0.0\ncovariance = [[1.0]]",
             "the covariance of the lens is not one",

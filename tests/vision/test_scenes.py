@@ -12,7 +12,9 @@ from tests.random_robots import central_differences
 from tests.vision.scenes import LENS, NOISE, looking, scene, some_turn, tip_error
 from theodolite.calibration.base_and_tool import base_and_tool
 from theodolite.calibration.hand_eye import Poses, apart, solve_hand_eye
+from theodolite.calibration.hand_eye_alone import hand_eye_poses
 from theodolite.calibration.scene import KnownLens, Scene
+from theodolite.model.parameters import Unit
 
 QUICK = {"terms": "none", "gains": False}
 
@@ -266,3 +268,22 @@ def test_hand_eye_alone_says_what_fixed_links_cost() -> None:
     assert "identified as well" in " ".join(result.notes())
     names = {estimate.name for estimate in result.estimates if estimate.interval is not None}
     assert "d3" not in names
+
+
+@pytest.mark.parametrize("links", [False, True])
+def test_the_camera_in_the_flange_is_where_it_is(links: bool) -> None:
+    """Nothing of it goes into the last joint's own length and zero, nor into the first one's."""
+    robot, true, data = scene("ur10e", "hand", 4, errors=(0.0, 0.0))
+    result = th.identify(robot, data, th.Camera(mount="hand"), links=links, **QUICK)
+    found = hand_eye_poses(result.robot, result.nominal, "hand")
+    base, tool = base_and_tool(true)
+    exact = {"camera_in_flange": tool, "target_in_base": base.inverse}
+    for name, pose in exact.items():
+        off = np.array(found[name]["position_mm"]) - 1e3 * pose.position[0]
+        assert np.linalg.norm(off) < 1.0
+        turn = np.array(found[name]["matrix_m"])[:3, :3].T @ pose.rotation[0]
+        assert np.degrees(np.arccos(min(1.0, (np.trace(turn) - 1) / 2))) < 0.1
+    if not links:
+        # The links can be identified another time.
+        assert not any(priority == 0 for priority in result.robot.priorities.values())
+        assert {e.name[:2] for e in result.estimates if e.unit is Unit.METRE} == {"e0", "e7"}

@@ -18,21 +18,49 @@ from theodolite.model.robot import Robot
 _Value = TypeVar("_Value", int, float)
 
 
-def base_and_tool(robot: Robot) -> tuple[Poses, Poses]:
-    """The frame before the first joint in the world, and the first target in the last joint's."""
+def base_and_tool(robot: Robot, flange: Robot | None = None) -> tuple[Poses, Poses]:
+    """The frame before the first joint in the world, and the first target in the last joint's.
+
+    What turns and shifts the arm about its first axis and its last acts like base and tool. With a
+    ``flange``, the robot as it was before a calibration, these parameters are taken as that robot
+    has them, and base and tool take what they changed by: flange and first axis stay where
+    controllers believe them to be.
+    """
     first, last = robot.joint_rows[0], robot.joint_rows[-1]
     bare = replace(robot, terms=(), priorities={}, tolerances={}, targets=())
     to_flange = _at_zero(replace(bare, frames=robot.frames[: last + 1]))
     from_base = _at_zero(replace(bare, frames=robot.frames[first : last + 1]))
     whole = _at_zero(replace(bare, targets=robot.targets[:1]))
-    return to_flange.then(from_base.inverse), to_flange.inverse.then(whole)
+    base, tool = to_flange.then(from_base.inverse), to_flange.inverse.then(whole)
+    if flange is None or flange.joint_rows != robot.joint_rows:
+        return base, tool
+    arms = []
+    for row in (first, last):
+        # The same arm, but for what turns and shifts it about this joint's axis.
+        kept = {
+            p.name: q.value
+            for p in robot.parameters
+            for q in flange.parameters
+            if p.places and p.name == q.name and p.frame == row + robot.first_number
+        }
+        other = replace(robot.with_values(kept), terms=(), priorities={}, tolerances={}, targets=())
+        arms.append(_at_zero(replace(other, frames=other.frames[first : last + 1])))
+    return (
+        base.then(from_base).then(arms[0].inverse),
+        arms[1].inverse.then(from_base).then(tool),
+    )
 
 
 def with_links_fixed(robot: Machine) -> Machine:
-    """The same robot, of which only base and tool are to be identified."""
-    free = set(placing(robot.parameters).tolist())
-    links = [p.name for index, p in enumerate(robot.parameters) if index not in free]
-    return robot.with_priorities(dict.fromkeys(links, 0))
+    """The same robot, of which only base and tool are to be identified, six numbers each."""
+    if isinstance(robot, Robot):
+        nowhere = Poses.one(np.eye(3), np.zeros(3))
+        robot = moved_robot(robot, nowhere, nowhere)
+        ends = (0, len(robot.frames) - 1)
+        free = {p.name for p in robot.parameters if p.frame - robot.first_number in ends}
+    else:
+        free = {robot.parameters[index].name for index in placing(robot.parameters)}
+    return robot.with_priorities({p.name: 0 for p in robot.parameters if p.name not in free})
 
 
 def moved_robot(robot: Robot, before: Poses, after: Poses) -> Robot:
@@ -46,7 +74,7 @@ def moved_robot(robot: Robot, before: Poses, after: Poses) -> Robot:
     if robot.targets:
         # The tip is the first target: the tool's frame stands so that it comes out there.
         tool = tool.then(Poses.one(np.eye(3), -np.array(robot.targets[0].position)))
-    placed = replace(robot, frames=(_row(before.then(base)), *arm, _row(tool)))
+    placed = replace(robot, frames=(_row(before.then(base)), *arm, _row(tool)), priorities={})
     return replace(
         placed,
         priorities=_renamed(robot, placed, robot.priorities),

@@ -139,7 +139,7 @@ def identify(
     say = tell or (lambda what: None)
     say("placing the robot")
     placed, moved, method = method.start(robot, data, start)
-    before = placed.priorities
+    everything = placed
     if not links:
         placed, gains, terms = with_links_fixed(placed), False, ()
     noise = method.noise_for(placed, noise)
@@ -165,8 +165,11 @@ def identify(
     result = calibration.run(gains=model.gains, split=split)
     fixed = None
     if not links:
-        whole = calibration.with_links(before).run(gains=False, split=None)
+        whole = replace(calibration, robot=everything).run(gains=False, split=None)
         fixed = compare(result, whole, data.motors)
+        # What was not to be identified now may be another time.
+        told = {n: p for n, p in result.robot.priorities.items() if p}
+        result = replace(result, robot=replace(result.robot, priorities=told))
     return replace(
         result,
         placed=moved,
@@ -189,10 +192,6 @@ class _Calibration:
     change: Change
     progress: Progress | None
     tell: Tell
-
-    def with_links(self, priorities: Mapping[str, int]) -> _Calibration:
-        """The same with the links free that were fixed."""
-        return replace(self, robot=replace(self.robot, priorities=dict(priorities)))
 
     def pose(self, data: Dataset, *, gains: bool) -> CalibrationProblem:
         return self.method.problem(self.robot, data, noise=self.noise, gains=gains)

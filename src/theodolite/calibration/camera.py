@@ -31,10 +31,18 @@ from theodolite.calibration.noise import Noise
 from theodolite.calibration.picture_noise import Pictures, picture_noise
 from theodolite.calibration.pictures_start import start_from_pictures
 from theodolite.calibration.quantities import are_exact
-from theodolite.calibration.scene import GROUND, MOUNTS, KnownLens, Scene, View, nowhere
+from theodolite.calibration.scene import (
+    GROUND,
+    MOUNTS,
+    KnownLens,
+    Scene,
+    View,
+    described_lens,
+    nowhere,
+)
 from theodolite.calibration.screening import screened
 from theodolite.calibration.weights import SETTLED
-from theodolite.errors import InputError, UnreachableError
+from theodolite.errors import InputError, UnreachableError, shown
 from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import slices
 from theodolite.estimation.solver import Solution
@@ -54,6 +62,8 @@ TILT = 0.6
 ATTEMPTS = 60
 #: Pictures per block of rows.
 PICTURES = 64
+#: No board is known better than this, as part of its size.
+SMALLEST_TOLERANCE = 1e-6
 #: Noise of joints below this, in radians, is none.
 NO_NOISE = 1e-9
 
@@ -258,7 +268,13 @@ class Camera(Method):
         """
         if mount not in MOUNTS:
             raise InputError(f"a camera cannot be mounted on '{mount}'", allowed=MOUNTS)
-        if not 0.0 <= board_tolerance < 1.0:
+        if not isinstance(board_tolerance, int | float | np.number):
+            raise InputError(
+                f"the tolerance of the board is {shown(board_tolerance)}", allowed="a number"
+            )
+        if not isinstance(lens, Lens | KnownLens | Sequence) or isinstance(lens, str):
+            raise InputError(f"the lens is {shown(lens)}", allowed="a Lens, or one for each camera")
+        if board_tolerance and not SMALLEST_TOLERANCE <= board_tolerance < 1.0:
             raise InputError(
                 f"the tolerance of the board is {board_tolerance}", allowed="0 to 1, as 0.01"
             )
@@ -352,7 +368,7 @@ class Camera(Method):
         if self.scene is not None:
             return self._with(self.scene.with_found(extras))
         return Camera(
-            Lens(**extras["lens"]),
+            described_lens(extras["lens"]),
             mount=str(extras["mount"]),
             size=self.size,
             target=self.target,
@@ -469,7 +485,7 @@ def found_lenses(
     lenses = several or {None: extras["lens"]}
     found = []
     for label, numbers in lenses.items():
-        lens = Lens(**numbers)
+        lens = described_lens(numbers)
         names = [f"camera{label}_{name}" if several else name for name in lens.names]
         places = [order.index(name) for name in names if name in order]
         whole = len(places) == len(names)

@@ -17,11 +17,14 @@ from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.robot import Robot
 
 
-def hand_eye_poses(robot: Machine, mount: str) -> dict[str, dict[str, Any]]:
-    """Camera and target on the robot, for people and programs; nothing for mechanisms."""
-    if not isinstance(robot, Robot):
+def hand_eye_poses(robot: Machine, nominal: Machine, mount: str) -> dict[str, dict[str, Any]]:
+    """Camera and target on the robot, for people and programs; nothing for mechanisms.
+
+    Flange and first axis are where the nominal robot has them.
+    """
+    if not (isinstance(robot, Robot) and isinstance(nominal, Robot)):
         return {}
-    base, tool = base_and_tool(robot)
+    base, tool = base_and_tool(robot, nominal)
     names = ("camera_in_flange", "target_in_base")
     if mount != HAND:
         names = ("target_in_flange", "camera_in_base")
@@ -45,7 +48,8 @@ def compare(alone: Result, whole: Result, motors: FloatArray) -> LinksFixed | No
         return None
     if "pixel" not in alone.after:
         return None
-    one, other = base_and_tool(alone.robot)[1], base_and_tool(whole.robot)[1]
+    one = base_and_tool(alone.robot)[1]
+    other = base_and_tool(whole.robot, alone.robot)[1]
     distance = float(np.linalg.norm(one.position - other.position))
     angle = float(np.linalg.norm(rotations.log(one.rotation.transpose(0, 2, 1) @ other.rotation)))
     tips = [r.motion(r.values, motors).position for r in (alone.robot, whole.robot)]

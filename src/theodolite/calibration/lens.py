@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
-from theodolite.errors import InputError
+from theodolite.errors import InputError, shown
 
 BROWN = "brown"
 FISHEYE = "fisheye"
@@ -33,6 +33,8 @@ MODELS: dict[str, tuple[str, ...]] = {
     "thin-prism": (*_PINHOLE, *_RADIAL, "k4", "k5", "k6", "s1", "s2", "s3", "s4"),
     FISHEYE: (*_PINHOLE, "k1", "k2", "k3", "k4"),
 }
+#: Numbers beyond these belong to no lens.
+LARGEST_PIXELS, LARGEST_COEFFICIENT, SMALLEST_FOCUS = 1e6, 1e4, 1.0
 #: How far beyond the field that its pictures covered a lens is believed.
 BEYOND = 1.1
 #: Nearer to the axis than this, in radians, a fisheye is a pinhole.
@@ -64,14 +66,34 @@ class Lens:
     field: float | None = None
 
     def __post_init__(self) -> None:
-        if self.model not in MODELS:
-            raise InputError(f"there is no lens model '{self.model}'", allowed=list(MODELS))
+        if not isinstance(self.model, str) or self.model not in MODELS:
+            raise InputError(f"there is no lens model {self.model!r}", allowed=list(MODELS))
+        for name in self.names:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+                raise InputError(f"{name} of a lens is {shown(value)}", allowed="a number")
+        if not Lens.plausible(self.values):
+            raise InputError(
+                "a lens has numbers that no lens has",
+                allowed=f"fx and fy above 0 and, like cx and cy, below {LARGEST_PIXELS:g} px; "
+                f"coefficients below {LARGEST_COEFFICIENT:g}",
+            )
+        if self.field is not None and not 0.0 < self.field <= np.pi:
+            raise InputError(f"the field of a lens is {self.field}", allowed="0 to pi, radians")
         own = {name for names in MODELS.values() for name in names} - set(self.names)
         odd = sorted(name for name in own if getattr(self, name))
         if odd:
             raise InputError(
                 f"a lens of the model '{self.model}' has no {odd[0]}", allowed=list(self.names)
             )
+
+    @staticmethod
+    def plausible(values: FloatArray) -> bool:
+        """Are these the numbers of any lens?"""
+        pixels, coefficients = np.abs(values[:4]), np.abs(values[4:])
+        # NaN is neither below nor above anything.
+        small = (pixels < LARGEST_PIXELS).all() and (coefficients < LARGEST_COEFFICIENT).all()
+        return bool(small and (values[:2] > SMALLEST_FOCUS).all())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,6 +107,11 @@ class Lens:
     @staticmethod
     def of(values: FloatArray, model: str = BROWN, field: float | None = None) -> Lens:
         """A lens from the numbers of its model."""
+        if model not in MODELS or len(values) != len(MODELS[model]):
+            raise InputError(
+                f"{len(values)} numbers for a lens of the model {model!r}",
+                allowed=[f"{name}: {len(names)}" for name, names in MODELS.items()],
+            )
         named: dict[str, Any] = dict(zip(MODELS[model], map(float, values), strict=True))
         return Lens(**named, model=model, field=field)
 
@@ -100,7 +127,7 @@ class Lens:
 
     def project(self, points: FloatArray) -> FloatArray:
         """Pixels (n, 2) of points (n, 3) in the camera's frame."""
-        return projected(points, self.values, self.model)[0]
+        return projected(np.asarray(points, dtype=np.float64), self.values, self.model)[0]
 
     def covers(self, points: FloatArray) -> BoolArray:
         """Which points (n, 3) are in the field that its own pictures covered?"""

@@ -351,10 +351,15 @@ class Result:
             for p in self.nominal.parameters
             if p.group is Group.ARM and p.unit is Unit.METRE and not p.term
         }
+        placed = {p.name for p in self.nominal.parameters if p.external}
         lengths = [
             (one.nominal, one.identified - one.nominal, arm[one.name])
             for one in self.estimates
-            if one.name in arm and one.stderr is not None and np.isfinite(arm[one.name])
+            if one.name in arm
+            and one.stderr is not None
+            and np.isfinite(arm[one.name])
+            # What stands for base and tool too may change by any amount.
+            and not placed & set(one.stands_for)
         ]
         if len(lengths) < 2:
             return ""

@@ -23,6 +23,8 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.hand_eye import Poses
 from theodolite.calibration.lens import Lens, projected
+from theodolite.errors import InputError, shown
+from theodolite.matrices import is_covariance
 from theodolite.model import rotations
 from theodolite.model.parameters import Group, Parameter, Unit
 from theodolite.model.twists import skews
@@ -31,6 +33,8 @@ GROUND, HAND = MOUNTS = ("ground", "hand")
 SCALE = "board_scale"
 #: Distortion that is not known may be this large.
 ANY_DISTORTION = 1.0
+#: Nothing is known more exactly than this, px squared or without unit.
+SMALLEST_VARIANCE = 1e-24
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,19 @@ class KnownLens:
     #: Of its numbers, (k, k).
     covariance: FloatArray | None = None
     fixed: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.lens, Lens):
+            raise InputError(f"{shown(self.lens)} is not a lens", allowed="a Lens")
+        spread = self.covariance
+        if spread is None:
+            return
+        size = len(self.lens.names)
+        if np.shape(spread) != (size, size) or not is_covariance(spread) or not _definite(spread):
+            raise InputError(
+                "the covariance of the lens is not one",
+                allowed=f"{size} x {size} numbers, symmetric and positive",
+            )
 
 
 class View(NamedTuple):
@@ -200,6 +217,9 @@ class Scene:
             {
                 **dict(zip(known.lens.names, map(float, own[part]), strict=True)),
                 "model": known.lens.model,
+                "field_deg": None
+                if known.lens.field is None
+                else float(np.degrees(known.lens.field)),
             }
             for known, part in zip(self.lenses, self._lens_parts, strict=True)
         ]
@@ -227,17 +247,34 @@ class Scene:
 
     def with_found(self, extras: Mapping[str, Any]) -> Scene:
         """The scene as it was described after an identification."""
+        for what, key, labels in (
+            ("camera", "lenses", self.cameras),
+            ("camera", "cameras", self.cameras),
+            ("board", "boards", self.boards),
+        ):
+            there = extras.get(key)
+            lost = [] if there is None else [label for label in labels if label not in there]
+            if lost or (there is None and len(labels) > 1):
+                raise InputError(
+                    f"nothing is known of {what} {(lost or labels)[-1]}",
+                    allowed=[f"{what} {label}" for label in there or ()] or f"one {what}",
+                )
         lenses = extras.get("lenses") or {self.cameras[0]: extras["lens"]}
         return replace(
             self,
             lenses=tuple(
-                replace(known, lens=Lens(**lenses[label], field=known.lens.field))
+                replace(known, lens=described_lens(lenses[label]), covariance=None)
                 for label, known in zip(self.cameras, self.lenses, strict=True)
             ),
             board_scale=float(extras.get(SCALE, 0.0)),
             camera_places=_read_places(extras.get("cameras"), self.cameras, self.camera_places),
             board_places=_read_places(extras.get("boards"), self.boards, self.board_places),
         )
+
+
+def _definite(covariance: FloatArray) -> bool:
+    """Is no number known exactly, nor beyond what numbers can say?"""
+    return bool((np.diag(covariance) > SMALLEST_VARIANCE).all())
 
 
 def nowhere(count: int) -> Poses:
@@ -247,6 +284,13 @@ def nowhere(count: int) -> Poses:
 
 def _moved(places: Poses, changes: FloatArray) -> Poses:
     return Poses(rotations.exp(changes[:, 3:]) @ places.rotation, places.position + changes[:, :3])
+
+
+def described_lens(numbers: Mapping[str, Any]) -> Lens:
+    """A lens from how a result describes it."""
+    plain = {name: value for name, value in numbers.items() if name != "field_deg"}
+    reach = numbers.get("field_deg")
+    return Lens(**plain, field=None if reach is None else float(np.radians(reach)))
 
 
 def _read_places(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from theodolite.calibration.cross_validation import is_exact, summarise
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.calibration.cross_validation import is_exact, residuals, summarise, summary
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import Method
-from theodolite.calibration.placement import place
-from theodolite.calibration.result import Errors
+from theodolite.calibration.placement import ELSEWHERE, place
+from theodolite.calibration.result import NAMED, Errors
+from theodolite.calibration.screening import WRONG
 from theodolite.errors import InputError
 from theodolite.model.machine import Machine
 
@@ -21,6 +26,8 @@ class Validation:
     nominal: Errors | None = None
     #: Is all that is left rounding?
     exact: bool = False
+    #: Reasons to look at the data first, in words.
+    doubts: tuple[str, ...] = ()
 
     @property
     def better(self) -> bool | None:
@@ -36,10 +43,34 @@ def validate(
     robot: Machine, data: Dataset, method: Method, *, nominal: Machine | None = None
 ) -> Validation:
     """The robot's errors, and those of ``nominal`` with base and tool fitted to the data."""
-    errors = summarise(robot, data, method)
+    each = residuals(robot, data, method)
+    errors = summary(each)
+    doubts = () if data.pixels is None else tuple(_picture_doubts(data, each["pixel"]))
     if nominal is None:
-        return Validation(errors)
+        return Validation(errors, doubts=doubts)
     if nominal.joint_types != robot.joint_types:
         raise InputError(f"'{nominal.name}' has different joints from '{robot.name}'")
     before = summarise(place(nominal, data, method), data, method)
-    return Validation(errors, before, exact=is_exact(errors, robot))
+    return Validation(errors, before, exact=is_exact(errors, robot), doubts=doubts)
+
+
+def _picture_doubts(data: Dataset, errors: FloatArray) -> Iterator[str]:
+    """Pictures that are off as a whole: all of them, or some."""
+    assert data.pixels is not None
+    if len(errors) != len(data) or not len(data):
+        return
+    picture = data.configurations()
+    sizes = np.array([np.median(errors[picture == n]) for n in range(int(picture.max()) + 1)])
+    usual = float(np.median(sizes))
+    if usual > ELSEWHERE * float(np.ptp(data.pixels, axis=0).max()):
+        yield (
+            f"Marks are typically missed by {usual:.0f} px: camera and target are not where the "
+            "robot file has them, or the camera is mounted the other way."
+        )
+        return
+    wrong = np.flatnonzero(sizes > WRONG * max(usual, 1.0))
+    if len(wrong):
+        rows = [int(np.argmax(picture == number)) for number in wrong[:NAMED]]
+        named = ", ".join(f"{data.picture(r)} ({sizes[picture[r]]:.0f} px)" for r in rows)
+        more = f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
+        yield f"{named}{more} do not fit the other pictures, which are off by {usual:.2g} px."

@@ -116,6 +116,8 @@ def command(
         raise InputError("--out and --save-true are the same file", where=str(out))
     if not np.isfinite([error_mm, error_mrad, error_gain]).all():
         raise InputError("parameter errors must be finite", allowed="finite numbers")
+    if board is not None and images is None:
+        raise InputError("--board is for pictures", remedy="Give --images as well")
     nominal = robot_named(robot)
     if true is not None and (error_mm or error_mrad or error_gain):
         raise InputError("--true and parameter errors cannot be combined")
@@ -200,7 +202,6 @@ def _pictures(
     check_folder(folder, force=force)
     (target,) = boards_from(None if board is None else [board])
     joints, pictures = simulate_pictures(robot, method, target, points=points, rng=rng, noise=noise)
-    folder.mkdir(exist_ok=True)
     for name, content in zip(joints.pictures, pictures, strict=True):
         write_bytes(folder / name, content, force=force)
     return joints

@@ -48,6 +48,7 @@ from theodolite.cli.pictures import (
     camera_path,
     check_folder,
     draw,
+    files_of,
     seen_in,
 )
 from theodolite.cli.sources import SourcesOption, measurements
@@ -62,6 +63,8 @@ if TYPE_CHECKING:
     from theodolite.vision.pictures import Seen
 
 NAME = "identify"
+#: No mark is found more exactly, px.
+SMALLEST_NOISE = 1e-6
 
 
 def command(
@@ -185,10 +188,10 @@ def command(
     from theodolite.report.data import result_data
 
     beside = camera_path(out) if out is not None and method == "camera" else None
-    check_outputs([out, residuals, beside], force=force)
+    check_outputs([out, residuals, beside], force=force, inputs=[*(data or []), *files_of(lens)])
     if out is not None:
         check_robot_path(out)
-    _check_pictures(only, method, images, drawings, force=force)
+    _check_pictures(only, method, images, drawings, gains=gains, force=force)
     subject = with_priorities(robot_named(robot), priorities)
 
     seen: list[Seen] = []
@@ -311,10 +314,13 @@ def _check_pictures(
     images: list[Path] | None,
     drawings: Path | None,
     *,
+    gains: bool | None,
     force: bool,
 ) -> None:
     from theodolite.errors import InputError
 
+    if only is not None and gains:
+        raise InputError("--only hand-eye identifies no gains", remedy="Leave out --gains")
     if only not in (None, "hand-eye"):
         raise InputError(f"--only {only}", allowed="hand-eye")
     if only is not None and method != "camera":
@@ -322,7 +328,7 @@ def _check_pictures(
     if drawings is not None and (not images or method != "camera"):
         raise InputError("--draw needs --images and the method 'camera'")
     if drawings is not None:
-        check_folder(drawings, force=force)
+        check_folder(drawings, force=force, inputs=images or [])
 
 
 def _chosen(kind: Any, text: str, option: str, *, then: Any = None) -> Any:
@@ -349,6 +355,8 @@ def _noise(
     from theodolite.calibration.noise import Noise
     from theodolite.errors import InputError
 
+    if px is not None and 0.0 < px < SMALLEST_NOISE:
+        raise InputError(f"--noise-px {px:g}", allowed=f"{SMALLEST_NOISE:g} px or more")
     if 0.0 in (mm, mrad, px):
         raise InputError("noise 0 would give infinite weights", allowed="positive numbers")
     pixels = "pixels" in method.needs

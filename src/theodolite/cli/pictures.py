@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -87,17 +88,22 @@ def _lenses(text: str) -> tuple[KnownLens, ...]:
     from theodolite.errors import InputError
     from theodolite.io.camera_file import read_camera
 
-    try:
-        values = [float(item) for item in text.replace(",", " ").split()]
-    except ValueError:
+    if not _is_numbers(text):
         return read_camera(Path(text)).lenses
-    finite = all(abs(value) < 1e9 for value in values)
-    if not 4 <= len(values) <= 9 or not finite or min(values[:2]) <= 0:
+    values = [float(item) for item in text.replace(",", " ").split()]
+    if not 4 <= len(values) <= 9:
         raise InputError(
             f"--lens: {text!r}",
             allowed="a file, or 4 to 9 numbers: fx,fy,cx,cy,k1,k2,p1,p2,k3",
         )
     return (KnownLens(Lens.of(np.pad(values, (0, 9 - len(values))))),)
+
+
+def _is_numbers(text: str) -> bool:
+    try:
+        return bool([float(item) for item in text.replace(",", " ").split()])
+    except ValueError:
+        return False
 
 
 def boards_from(texts: Sequence[str] | None) -> list[Any]:
@@ -116,9 +122,10 @@ def reading(what: str) -> tuple[Any, Callable[[int, int], None]]:
     from rich.console import Console
     from rich.progress import Progress
 
-    screen = Console(stderr=True)
-    if not screen.is_terminal:
+    if not Console(stderr=True).is_terminal:
         return nullcontext(), lambda done, total: None
+    # A handle of its own: what decoders of pictures say goes nowhere meanwhile.
+    screen = Console(file=os.fdopen(os.dup(2), "w", encoding="utf-8"))
     bar = Progress(console=screen, transient=True)
     tasks: list[Any] = []
 
@@ -179,25 +186,31 @@ def say_left_out(rejected: Sequence[Any]) -> None:
         typer.echo(printable(text), err=True)
 
 
-def check_folder(folder: Path, *, force: bool) -> None:
-    """Refuse a folder that exists and is not empty."""
-    from theodolite.errors import InputError
+def check_folder(folder: Path, *, force: bool, inputs: Sequence[Path] = ()) -> None:
+    """Make a folder, or refuse one that is not empty, cannot be made, or is an input."""
+    from theodolite.errors import LONGEST, InputError
 
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is not a folder", where=str(folder))
-    if folder.is_dir() and any(folder.iterdir()) and not force:
+    try:
+        if any(folder.resolve() == other.resolve() for other in inputs):
+            raise InputError("is a folder of pictures to read", where=str(folder))
+        if folder.is_dir() and any(folder.iterdir()) and not force:
+            raise InputError(
+                "is not empty", where=str(folder), remedy="Choose another folder, or use --force"
+            )
+        folder.mkdir(exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise InputError("cannot be written to", where=str(folder))
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "it cannot be made"
         raise InputError(
-            "is not empty", where=str(folder), remedy="Choose another folder, or use --force"
-        )
-    if not folder.exists() and not folder.parent.is_dir():
-        raise InputError("its folder does not exist", where=str(folder), remedy="Make it first")
+            f"is not a folder that can be written to: {reason}", where=str(folder)[:LONGEST]
+        ) from error
 
 
 def draw(screen: Console, seen: Seen, result: Result, folder: Path) -> None:
     """Each picture with what was found and by how much the robot misses it."""
     from theodolite.vision.drawing import draw_pictures
 
-    folder.mkdir(exist_ok=True)
     predicted = seen.camera.with_extras(result.extras).predicted(result.robot, seen.data)
     left_out = {one.name: one.error for one in result.left_out}
     written = draw_pictures(seen, predicted, left_out, folder)
@@ -208,7 +221,7 @@ def draw(screen: Console, seen: Seen, result: Result, folder: Path) -> None:
 
 def camera_path(out: Path) -> Path:
     """The file beside a calibrated robot that says what its camera is."""
-    return out.with_name(f"{out.stem}.camera.toml")
+    return out.with_name(f"{out.stem}.camera.toml") if out.name else out
 
 
 def camera_of(result: Result, size: tuple[int, int] | None) -> CameraFile:
@@ -221,7 +234,7 @@ def camera_of(result: Result, size: tuple[int, int] | None) -> CameraFile:
         found_lenses(result.extras, result.order, result.statistics.covariance),
         size,
         result.extras,
-        hand_eye_poses(result.robot, str(result.extras["mount"])),
+        hand_eye_poses(result.robot, result.nominal, str(result.extras["mount"])),
         "Identified together with the robot beside which this file lies.",
     )
 
@@ -231,7 +244,7 @@ def camera_known(lens: Sequence[str] | None, mount: str | None) -> dict[str, Any
     from theodolite.errors import InputError
     from theodolite.io.camera_file import read_camera
 
-    if not lens or not Path(lens[0]).is_file():
+    if not lens or _is_numbers(lens[0]):
         return None
     found = read_camera(Path(lens[0])).found
     if found is None:
@@ -239,3 +252,8 @@ def camera_known(lens: Sequence[str] | None, mount: str | None) -> dict[str, Any
     if mount is not None and mount != found["mount"]:
         raise InputError(f"--mount {mount}, but the file says {found['mount']}", where=lens[0])
     return dict(found)
+
+
+def files_of(lens: Sequence[str] | None) -> list[Path]:
+    """The lenses that are files, which must not be overwritten."""
+    return [Path(text) for text in lens or () if not _is_numbers(text)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -67,13 +68,18 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say how well a robot predicts measurements it has not seen."""
+    from rich.markup import escape
+
     from theodolite.calibration.catalogue import method_for
     from theodolite.calibration.validate import validate
-    from theodolite.cli.pictures import camera_known
+    from theodolite.cli.pictures import camera_known, camera_path
     from theodolite.report.data import errors_data
     from theodolite.report.text import show_errors
 
     subject = robot_named(robot)
+    if not lens and camera_path(Path(robot)).is_file():
+        # What was identified together with this robot.
+        lens = [str(camera_path(Path(robot)))]
 
     def named(name: str) -> Method:
         return method_from(
@@ -122,17 +128,25 @@ def command(
     if verdict.nominal is not None:
         compared = {"nominal": verdict.nominal, "calibrated": verdict.errors}
     screen = console(json=json)
-    show_errors(screen, f"{subject.name}, {way.title}, {len(recorded)} configurations", compared)
+    count = f"{len(recorded)} configurations"
+    if recorded.pixels is not None:
+        count = f"{int(recorded.configurations().max()) + 1} pictures"
+    show_errors(screen, f"{subject.name}, {way.title}, {count}", compared)
     if json:
         content = {
             "method": way.name,
             "configurations": len(recorded),
             **errors_data(verdict.errors),
+            "doubts": list(verdict.doubts),
         }
         if verdict.nominal is not None:
             content["nominal"] = errors_data(verdict.nominal)
             content["better"] = verdict.better
         print_json(content)
+    for doubt in verdict.doubts:
+        screen.print(f"[yellow]{escape(doubt)}[/yellow]")
+    if verdict.doubts:
+        raise typer.Exit(1)
     if verdict.better is False:
         screen.print("[yellow]The calibrated robot is not better than the nominal one.[/yellow]")
         raise typer.Exit(1)

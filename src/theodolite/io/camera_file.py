@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
 from theodolite.calibration.lens import BROWN, FISHEYE, MODELS, Lens
 from theodolite.calibration.scene import MOUNTS, KnownLens
 from theodolite.errors import InputError
 from theodolite.io.reading import read_text
 from theodolite.io.toml import parse_toml
 from theodolite.io.writing import write_text
-from theodolite.matrices import is_covariance
 
 FORMAT = "theodolite camera 1"
 YAML = (".yaml", ".yml")
@@ -28,8 +26,8 @@ YAML = (".yaml", ".yml")
 _ROS = {BROWN: "plumb_bob", "rational": "rational_polynomial", FISHEYE: "equidistant"}
 #: How many coefficients each model has in OpenCV; shorter ones end with zeros.
 _COUNTS = {4: BROWN, 5: BROWN, 8: "rational", 12: "thin-prism", 14: "thin-prism"}
-#: Numbers of a lens beyond this are damaged.
-LARGEST = 1e9
+#: A board that is larger or smaller by more than this part is another one.
+LARGEST_SCALE = 0.9
 _REMEDY = "Give a file that 'theodolite lens' wrote, or YAML of OpenCV or ROS"
 
 
@@ -68,9 +66,13 @@ def read_camera(path: Path | str) -> CameraFile:
         found = content.get("found")
         if found is not None:
             found = _scene_read(found, tables)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except KeyError as error:
+        raise InputError(f"{error} is missing", where=str(path), remedy=_REMEDY) from error
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
-            f"is not a camera file: {error}", where=str(path), remedy=_REMEDY
+            "is not a camera file: something is of another kind than it should be",
+            where=str(path),
+            remedy=_REMEDY,
         ) from error
     lenses = tuple(_lens_read(table, str(path)) for table in tables)
     if not lenses or (size is not None and len(size) != 2):
@@ -87,30 +89,22 @@ def _lens_read(table: Any, where: str) -> KnownLens:
         spread = table.get("covariance")
         covariance = None if spread is None else np.array(spread, dtype=np.float64)
         fixed = bool(table.get("fixed", False))
-        lens = _checked(values, model, None if reach is None else float(np.radians(float(reach))))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        lens = Lens.of(values, model, None if reach is None else float(np.radians(float(reach))))
+        return KnownLens(lens, covariance, fixed)
+    except InputError as error:
+        raise InputError(str(error), where=where, remedy=_REMEDY) from error
+    except KeyError as error:
         raise InputError(
-            f"a lens is not complete: {error}",
+            f"a lens is not complete: {error} is missing, or no model",
+            where=where,
+            allowed=[f"{name}: {' '.join(names)}" for name, names in MODELS.items()],
+        ) from error
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise InputError(
+            "a lens is not complete: something is not a number",
             where=where,
             allowed="model, its numbers such as fx fy cx cy k1 ..., field_deg, covariance",
         ) from error
-    if covariance is not None and (
-        covariance.shape != (len(names), len(names)) or not is_covariance(covariance)
-    ):
-        raise InputError(
-            "the covariance of the lens is not one",
-            where=where,
-            allowed=f"{len(names)} x {len(names)} numbers, symmetric and positive",
-        )
-    return KnownLens(lens, covariance, fixed)
-
-
-def _checked(values: FloatArray, model: str, reach: float | None) -> Lens:
-    if not (np.abs(values) < LARGEST).all() or values[:2].min() <= 0.0:
-        raise ValueError("numbers beyond any lens, or focal lengths that are not positive")
-    if reach is not None and not 0.0 < reach <= np.pi:
-        raise ValueError("field_deg is not between 0 and 180")
-    return Lens.of(values, model, reach)
 
 
 def _scene_read(found: Mapping[str, Any], tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -120,7 +114,7 @@ def _scene_read(found: Mapping[str, Any], tables: Sequence[Mapping[str, Any]]) -
         raise ValueError(f"mount {mount!r}")
     lenses = [
         {name: float(table[name]) for name in MODELS[str(table.get("model", BROWN))]}
-        | {"model": str(table.get("model", BROWN))}
+        | {"model": str(table.get("model", BROWN)), "field_deg": table.get("field_deg")}
         for table in tables
     ]
     scene: dict[str, Any] = {"mount": mount, "lens": lenses[0]}
@@ -133,7 +127,12 @@ def _scene_read(found: Mapping[str, Any], tables: Sequence[Mapping[str, Any]]) -
                 int(label): {key: [float(v) for v in pose[key]] for key in _POSE}
                 for label, pose in found[name].items()
             }
+            for pose in scene[name].values():
+                if any(len(pose[key]) != 3 or not np.isfinite(pose[key]).all() for key in _POSE):
+                    raise ValueError("a pose of other than three numbers each")
     scene["board_scale"] = float(found.get("board_scale", 0.0))
+    if not abs(scene["board_scale"]) < LARGEST_SCALE:
+        raise ValueError("a board of no size")
     return scene
 
 
@@ -146,6 +145,8 @@ def write_camera(camera: CameraFile, path: Path | str, *, force: bool = False) -
     if path.suffix.lower() in YAML:
         write_text(path, ros_yaml(camera), force=force)
         return
+    if not camera.lenses:
+        raise InputError("there is no lens to write")
     lines = [f'format = "{FORMAT}"']
     lines += [f"# {line}" for line in camera.note.splitlines()]
     if camera.size is not None:
@@ -271,13 +272,13 @@ def _from_yaml(text: str, where: str) -> CameraFile:
         wanted = len(MODELS[model]) - 4
         coefficients = np.pad(distortion[:wanted], (0, max(0, wanted - len(distortion))))
         pinhole = [matrix[0], matrix[4], matrix[2], matrix[5]]
-        lens = _checked(np.array([*pinhole, *coefficients]), model, None)
+        lens = Lens.of(np.array([*pinhole, *coefficients]), model)
         size = None
         if "image_width" in words and "image_height" in words:
             size = (int(words["image_width"]), int(words["image_height"]))
-    except (StopIteration, KeyError, ValueError) as error:
+    except (StopIteration, KeyError, ValueError, OverflowError, InputError) as error:
         raise InputError(
-            f"is not a lens of OpenCV or ROS: {error or 'a matrix is missing'}",
+            f"is not a lens of OpenCV or ROS: {str(error) or 'a matrix is missing'}",
             where=where,
             allowed="camera_matrix and distortion_coefficients of 4, 5, 8, 12 or 14 numbers",
         ) from error

@@ -17,8 +17,8 @@ def show_pictures(console: Console, seen: Seen, result: Result) -> None:
         worst = max(by_picture, key=lambda name: by_picture[name][1])
         usual = float(np.median([error for _, error in by_picture.values()]))
         console.print(
-            f"{len(by_picture)} pictures, {usual:.2g} px rms per coordinate in the middle one; the "
-            f"worst is {worst} with {by_picture[worst][1]:.2g} px",
+            f"{len(by_picture)} pictures, typically {usual:.2g} px rms per coordinate; the worst "
+            f"is {worst} with {by_picture[worst][1]:.2g} px",
             markup=False,
         )
     pixels = np.concatenate([sight.marks.pixels for _, sight in seen.sights])

@@ -324,6 +324,12 @@ def _show_found(console: Console, source: str, found: Mapping[str, Any]) -> None
             f"{triple(pose['rotation_vector_deg'])} deg, in the frame of session "
             f"{found['first_session']}"
         )
+    for kind in ("cameras", "boards"):
+        for label, pose in found.get(kind, {}).items():
+            say(
+                f"{kind[:-1]} {label}: at {triple(pose['position_m'], 1e3)} mm, turned by "
+                f"{triple(pose['rotation_vector_deg'])} deg"
+            )
     if "fixture" in found:
         fixture = found["fixture"]
         say(

@@ -31,8 +31,10 @@ ALLOWED = (
     "circles-grid:COLUMNSxROWS:DISTANCE; lengths in mm; of a ChArUco board squares are counted, of "
     "a chessboard inner corners"
 )
+#: A marker leaves at least this much of its square white.
+LARGEST_MARKER = 0.999
 #: Sizes beyond these are no boards: marks each way, millimetres.
-MOST, LONGEST = 200, 1e5
+MOST, SHORTEST, LONGEST = 200, 0.01, 1e5
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Board:
     @staticmethod
     def parse(text: str) -> Board:
         """``charuco:8x6:30:22``, lengths in millimetres."""
+        if not isinstance(text, str):
+            raise InputError(f"board: {text!r} is not a text", allowed=ALLOWED)
         kind, *parts = text.split(":")
         try:
             counts, *rest = parts
@@ -77,18 +81,20 @@ class Board:
             raise InputError(f"board: cannot read {text!r}", allowed=ALLOWED)
         least = 1 if kind == TAGS else 3
         sized = least <= min(columns, rows) and max(columns, rows) <= MOST
-        if not sized or not all(0 < length < LONGEST * 1e-3 for length in lengths):
+        if not sized or not all(SHORTEST < 1e3 * length < LONGEST for length in lengths):
             raise InputError(
                 f"board: {text!r} is not a board",
-                allowed=f"{least} x {least} to {MOST} x {MOST}, positive lengths",
+                allowed=f"{least} x {least} to {MOST} x {MOST}, lengths from {SHORTEST:g} mm on",
             )
+        if first and first[0] < 0:
+            raise InputError(f"board: {text!r}", allowed="first=0 or more")
         board = Board(
             *(kind, columns, rows, lengths[0], lengths[1] if number == 2 else 0.0),
             dictionary=(names or [MARKED.get(kind, "")])[0],
             first=first[0] if first else 0,
             legacy=legacy,
         )
-        if kind == CHARUCO and board.marker >= board.square:
+        if kind == CHARUCO and board.marker >= LARGEST_MARKER * board.square:
             raise InputError("board: a marker must be smaller than its square", allowed=ALLOWED)
         if legacy and kind != CHARUCO:
             raise InputError("board: only ChArUco boards have a legacy layout", allowed=ALLOWED)
@@ -164,10 +170,10 @@ class Board:
         """Refuse dictionaries that do not exist or have too few markers."""
         needed = self.first + self.markers
         there = len(self.marker_dictionary.bytesList)
-        if self.first < 0 or there < needed:
+        if there < needed:
             raise InputError(
                 f"board: {self.dictionary} has {there} markers, the board needs {needed}",
-                allowed="first=0 or more, and a dictionary that is large enough",
+                allowed="a dictionary that is large enough",
             )
 
     @cached_property

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray, IntArray
+from theodolite.errors import LONGEST
 from theodolite.vision.board import CHARUCO, CHESSBOARD, CIRCLES, TAGS, Board
-from theodolite.vision.opencv import opencv
+from theodolite.vision.opencv import opencv, quiet
 from theodolite.vision.poses import Marks
 
 #: Fewer marks than this do not make a pose worth having.
@@ -36,7 +37,7 @@ SMOOTHED = 8.0 / 3.0
 
 KINDS = (".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff")
 #: What whole files end with, and where to look for it: some cameras write further data behind.
-_ENDINGS = {".png": b"IEND", ".jpg": b"\xff\xd9", ".jpeg": b"\xff\xd9"}
+_ENDINGS = {b"\x89PNG": b"IEND", b"\xff\xd8": b"\xff\xd9"}
 _TAIL = 65536
 
 
@@ -85,13 +86,14 @@ def detect_all(
     rejected = []
     look = partial(_look, boards=boards, bent=bent)
     # OpenCV lets other threads run; few pictures at a time, so that memory stays small.
-    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+    workers = min(4, os.cpu_count() or 1)
+    with quiet(), ThreadPoolExecutor(max_workers=workers) as pool:
         for number, (path, results) in enumerate(zip(paths, pool.map(look, paths), strict=True)):
             marks = tuple(one if isinstance(one, Detection) else None for one in results)
             found.append(marks)
             if not any(marks):
                 reasons = [one.reason for one in results if isinstance(one, Rejected)]
-                rejected.append(Rejected(path.name, reasons[0]))
+                rejected.append(Rejected(path.name[:LONGEST] or str(path)[:LONGEST], reasons[0]))
             if progress is not None:
                 progress(number + 1, len(paths))
     return found, rejected
@@ -108,15 +110,9 @@ def read_grey(path: Path) -> Any:
     """A picture in 256 shades of grey as the sensor saw it, or why it cannot be read."""
     cv2 = opencv()
 
-    if not path.is_file():
-        return Rejected(path.name, "there is no such file")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        return Rejected(path.name, error.strerror or "it cannot be read")
-    ending = _ENDINGS.get(path.suffix.lower())
-    if ending is not None and ending not in content[-_TAIL:]:
-        return Rejected(path.name, "the file is cut short or damaged")
+    content = _content(path)
+    if isinstance(content, Rejected):
+        return content
     # Cameras write into the file how they were held. The lens does not turn with the picture.
     flags = cv2.IMREAD_GRAYSCALE | cv2.IMREAD_ANYDEPTH | cv2.IMREAD_IGNORE_ORIENTATION
     try:
@@ -132,6 +128,22 @@ def read_grey(path: Path) -> Any:
     if picture.dtype != np.uint8:
         return Rejected(path.name, f"pixels of the type {picture.dtype} are not read")
     return picture
+
+
+def _content(path: Path) -> bytes | Rejected:
+    """A file's bytes, if it is whole as far as one can see."""
+    try:
+        if not path.exists():
+            return Rejected(path.name, "there is no such file")
+        if not path.is_file():
+            return Rejected(path.name, "not a file")
+        content = path.read_bytes()
+    except OSError as error:
+        return Rejected(path.name[:LONGEST], error.strerror or "it cannot be read")
+    for beginning, ending in _ENDINGS.items():
+        if content.startswith(beginning) and ending not in content[-_TAIL:]:
+            return Rejected(path.name, "the file is cut short or damaged")
+    return content
 
 
 def detect(picture: Any, board: Board, name: str, *, bent: bool = False) -> Detection | Rejected:

@@ -52,7 +52,7 @@ def draw_pictures(
     for (path, sight), miss in zip(seen.sights, misses, strict=True):
         by_file.setdefault(path, []).append((sight, miss))
     rows, written = [], []
-    for path, sights in by_file.items():
+    for number, (path, sights) in enumerate(by_file.items(), 1):
         grey = read_grey(path)
         if isinstance(grey, Rejected):
             continue
@@ -67,7 +67,8 @@ def draw_pictures(
         title = f"{path.name}: {error:.3g} px rms, arrows x {factor}"
         for colour, thick in (((255, 255, 255), 4), ((0, 0, 0), 1)):
             cv2.putText(picture, title, (10, 28), cv2.FONT_HERSHEY_SIMPLEX, 0.8, colour, thick)
-        name = f"{path.parent.name}-{path.stem}.jpg"
+        # Numbered, since two folders may hold the same names; and no longer than files may be.
+        name = f"{number:03}-{path.stem[:80]}.jpg"
         small = cv2.resize(picture, None, fx=THUMBNAIL / WIDE, fy=THUMBNAIL / WIDE)
         for target, drawn in ((name, picture), (f"small-{name}", small)):
             done, content = cv2.imencode(".jpg", drawn)

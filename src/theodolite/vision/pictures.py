@@ -11,10 +11,10 @@ import numpy as np
 
 from theodolite.calibration.camera import Camera
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.lens import BROWN, FISHEYE, Lens
+from theodolite.calibration.lens import BROWN, FISHEYE, MODELS, Lens
 from theodolite.calibration.scene import KnownLens
-from theodolite.errors import InputError
-from theodolite.vision.board import Board
+from theodolite.errors import LONGEST, InputError
+from theodolite.vision.board import MARKED, Board
 from theodolite.vision.data import Sight, pixel_data, pose_data
 from theodolite.vision.detection import FEWEST, KINDS, Detection, Rejected, detect_all
 from theodolite.vision.poses import CalibratedLens, calibrate_lens, seen_pose, straightened
@@ -55,8 +55,8 @@ class _Shown:
 
 def read_pictures(
     joints: Dataset,
-    folder: Path | Sequence[Path],
-    board: Board | Sequence[Board],
+    folder: Path | str | Sequence[Path | str],
+    board: Board | str | Sequence[Board | str],
     *,
     pixels: bool,
     lens: Lens | KnownLens | Sequence[Lens | KnownLens] | None = None,
@@ -73,11 +73,17 @@ def read_pictures(
     Several folders are those of several cameras; several boards may be in each picture. Without a
     lens it is calibrated: from the pictures of a folder of its own, or from these.
     """
-    folders = [folder] if isinstance(folder, Path) else list(folder)
-    boards = [board] if isinstance(board, Board) else list(board)
+    folders = [Path(folder)] if isinstance(folder, str | Path) else [Path(one) for one in folder]
+    several = [board] if isinstance(board, str | Board) else list(board)
+    boards = [Board.parse(one) if isinstance(one, str) else one for one in several]
+    if not folders or not boards:
+        raise InputError("no pictures or no board were given", allowed="one of each or more")
+    _check_several(folders, boards)
     for one in boards:
         one.check_pose()
     given = _lenses(lens, len(folders))
+    if given and lens_folder is not None:
+        raise InputError("a lens and pictures for it were given", allowed="one of them")
     if len(folders) > 1 and lens_folder is not None:
         raise InputError(
             "pictures for the lens are of one camera only",
@@ -134,12 +140,30 @@ def read_pictures(
     )
 
 
+def _check_several(folders: Sequence[Path], boards: Sequence[Board]) -> None:
+    """Refuse one camera or one board given twice: its marks would count twice."""
+    if len({folder.absolute() for folder in folders}) < len(folders):
+        raise InputError("a folder of pictures was given twice", allowed="one for each camera")
+    for number, one in enumerate(boards):
+        for other in boards[:number]:
+            mine, theirs = ({*range(b.first, b.first + b.markers)} for b in (one, other))
+            alike = one.dictionary == other.dictionary and bool(mine & theirs)
+            if one == other or (alike and one.kind in MARKED and other.kind in MARKED):
+                raise InputError(
+                    f"the boards {one} and {other} share markers",
+                    remedy="Give each board markers of its own: first=ID",
+                )
+
+
 def lens_from_pictures(
-    folder: Path, board: Board, *, model: str = BROWN, progress: Progress | None = None
+    folder: Path | str, board: Board | str, *, model: str = BROWN, progress: Progress | None = None
 ) -> tuple[tuple[CalibratedLens, tuple[int, int], list[Detection]], list[Rejected]]:
     """The lens that a folder of pictures shows, their size, marks, and pictures left out."""
+    board = Board.parse(board) if isinstance(board, str) else board
+    if model not in MODELS:
+        raise InputError(f"there is no lens model '{model}'", allowed=list(MODELS))
     found, rejected = detect_all(
-        pictures_in(folder), [board], bent=model == FISHEYE, progress=progress
+        pictures_in(Path(folder)), [board], bent=model == FISHEYE, progress=progress
     )
     seen = [one for (one,) in found if one is not None]
     sizes = {detection.size: detection.name for detection in seen}
@@ -159,21 +183,30 @@ def lens_from_pictures(
 
 def pictures_in(folder: Path) -> list[Path]:
     """The pictures of a folder, by name, numbers in their order: img_2 before img_10."""
-    if not folder.is_dir():
-        raise InputError("is not a folder of pictures", where=str(folder))
-    found = [
-        path
-        for path in folder.iterdir()
-        if path.suffix.lower() in KINDS and not path.name.startswith(".")
-    ]
+    try:
+        if not folder.is_dir():
+            raise InputError(
+                "is not a folder of pictures", where=str(folder), allowed="a folder that exists"
+            )
+        found = [
+            path
+            for path in folder.iterdir()
+            if path.suffix.lower() in KINDS and not path.name.startswith(".")
+        ]
+    except OSError as error:
+        raise InputError(
+            f"cannot be read: {error.strerror or error}", where=str(folder)[:LONGEST]
+        ) from error
     if not found:
         raise InputError("has no pictures", where=str(folder), allowed=KINDS)
     return sorted(found, key=_natural)
 
 
 def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
-    parts = re.split(r"(\d+)", path.name.lower())
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts], path.name
+    parts = re.split(r"([0-9]+)", path.name.lower())
+    return [
+        (int(part), "") if part.isdecimal() and part.isascii() else (-1, part) for part in parts
+    ], path.name
 
 
 def _lenses(
@@ -185,7 +218,7 @@ def _lenses(
     known = tuple(one if isinstance(one, KnownLens) else KnownLens(one) for one in several)
     if len(known) not in (1, cameras):
         raise InputError(
-            f"{len(known)} lenses for {cameras} folders of pictures", allowed="one for each"
+            f"{len(known)} lenses, and folders of pictures: {cameras}", allowed="one for each"
         )
     return known * cameras if len(known) == 1 else known
 
@@ -244,7 +277,14 @@ def _matched(joints: Dataset, folder: Path) -> list[Path]:
 
 def _names(joints: Dataset, folders: Sequence[Path]) -> list[str]:
     """What the pictures of each row are called."""
-    columns = [[path.name for path in _matched(joints, folder)] for folder in folders]
+    several = len(folders) > 1
+    columns = [
+        [
+            f"{folder.name}/{path.name}" if several else path.name
+            for path in _matched(joints, folder)
+        ]
+        for folder in folders
+    ]
     return [" and ".join(dict.fromkeys(names)) for names in zip(*columns, strict=True)]
 
 

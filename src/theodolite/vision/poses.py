@@ -38,6 +38,8 @@ REFINEMENTS, LENS_REFINEMENTS = 8, 30
 CONVERGED = 1e-6
 #: Directions of a lens that pictures determine less than this, relative to the best, are left.
 HARDLY = 1e-13
+#: Standard deviation of a rich model's coefficients before any picture; a noise to start with, px.
+ANY_COEFFICIENT, FIRST_NOISE = 3.0, 0.1
 #: Of a board's size: points this near to a plane are on it.
 FLAT = 1e-6
 
@@ -83,7 +85,10 @@ def calibrate_lens(
         width, height = np.ceil(np.max([pixels.max(axis=0) for _, pixels in marks], axis=0))
         size = (int(width) + 1, int(height) + 1)
     start, poses = _first_guess(marks, size, model)
-    return _refined(marks, start, poses, model)
+    try:
+        return _refined(marks, start, poses, model)
+    except np.linalg.LinAlgError as error:
+        raise _undetermined(model) from error
 
 
 def _first_guess(
@@ -101,26 +106,30 @@ def _first_guess(
                 places, pixels, size, None, None, flags=flags
             )
         else:
-            flags = 0 if model == BROWN else cv2.CALIB_RATIONAL_MODEL
-            flags |= cv2.CALIB_THIN_PRISM_MODEL if model == "thin-prism" else 0
+            # Richer models start from this one: OpenCV's own start may be far from any lens.
             _, matrix, distortion, turns, shifts = cv2.calibrateCamera(
                 [points.astype(np.float32) for points, _ in marks],
                 [seen.astype(np.float32)[:, None] for _, seen in marks],
                 *(size, None, None),
-                flags=flags,
             )
     except cv2.error as error:
-        raise InputError(
-            f"the pictures do not determine a lens of the model '{model}'",
-            allowed=list(MODELS),
-            remedy="Take more pictures, tilted and in all corners, or choose a simpler model",
-        ) from error
+        raise _undetermined(model) from error
     pinhole = [matrix[0, 0], matrix[1, 1], matrix[0, 2], matrix[1, 2]]
-    start = np.array([*pinhole, *np.ravel(distortion)[: len(MODELS[model]) - 4]])
+    known = np.ravel(distortion)[: len(MODELS[model]) - 4]
+    start = np.array([*pinhole, *known, *np.zeros(len(MODELS[model]) - 4 - len(known))])
     poses = [_pose(turn, shift) for turn, shift in zip(turns, shifts, strict=True)]
     if not np.isfinite(start).all():
-        raise InputError("the pictures do not determine the lens")
+        raise _undetermined(model)
     return start, poses
+
+
+def _undetermined(model: str) -> InputError:
+    return InputError(
+        f"the pictures do not determine a lens of the model '{model}'",
+        allowed=list(MODELS),
+        remedy="Give the lens, take pictures that are tilted and in all corners, or choose a "
+        "simpler model",
+    )
 
 
 def _refined(
@@ -131,6 +140,10 @@ def _refined(
 ) -> CalibratedLens:
     """Lens and all poses together; each pose is eliminated, so the cost is linear in pictures."""
     free = len(lens)
+    # Many coefficients can do the same: those of rich models stay near zero where they may.
+    prior = np.zeros(free)
+    prior[4:] = 0.0 if model in (BROWN, FISHEYE) else 1.0 / ANY_COEFFICIENT**2
+    variance = FIRST_NOISE**2
     for _ in range(LENS_REFINEMENTS):
         normal, gradient = np.zeros((free, free)), np.zeros(free)
         parts = []
@@ -145,7 +158,11 @@ def _refined(
             squares.append(float(rest @ rest))
             count += len(error) - 6
             parts.append((Q, R, error, by_lens))
+        normal += np.diag(variance * prior)
+        gradient += variance * prior * lens
         scale = np.sqrt(np.diag(normal))
+        if not np.isfinite(normal).all() or not scale.all():
+            raise _undetermined(model)
         inverse = np.linalg.pinv(normal / np.outer(scale, scale), rcond=HARDLY, hermitian=True)
         inverse = inverse / np.outer(scale, scale)
         step = -inverse @ gradient
@@ -158,6 +175,8 @@ def _refined(
         widths = np.sqrt(variance * np.maximum(np.diag(inverse), 0.0))
         if (np.abs(step) <= CONVERGED * widths).all():
             break
+    if not Lens.plausible(lens):
+        raise _undetermined(model)
     field = max(
         float(angles_from_axis(points @ turn.T + shift).max())
         for (points, _), (turn, shift) in zip(marks, poses, strict=True)
@@ -226,11 +245,11 @@ def seen_pose(points: FloatArray, pixels: FloatArray, lens: Lens) -> SeenPose:
     except cv2.error as error:
         raise InputError("the marks of a picture show no pose") from error
     # A flat board has two candidates; the better one after refinement is the pose.
-    candidates = [
-        _fitted(marks, lens, _pose(turn, shift)) for turn, shift in zip(turns, shifts, strict=True)
-    ]
+    guesses = [_pose(turn, shift) for turn, shift in zip(turns, shifts, strict=True)]
+    found = [_fitted(marks, lens, guess) for guess in guesses if _is_finite(guess)]
+    candidates = [pose for pose in found if pose is not None]
     if not candidates:
-        raise InputError("the marks of a picture show no pose")
+        raise InputError("the marks of a picture show no pose: they may be on one line")
     return min(candidates, key=lambda pose: pose.rms)
 
 
@@ -249,11 +268,20 @@ def straightened(pixels: FloatArray, lens: Lens) -> FloatArray:
     return flat
 
 
-def _fitted(marks: Marks, lens: Lens, pose: tuple[FloatArray, FloatArray]) -> SeenPose:
+def _is_finite(pose: tuple[FloatArray, FloatArray]) -> bool:
+    return bool(np.isfinite(pose[0]).all() and np.isfinite(pose[1]).all())
+
+
+def _fitted(marks: Marks, lens: Lens, pose: tuple[FloatArray, FloatArray]) -> SeenPose | None:
+    """The pose refined; None where it runs away."""
     for _ in range(REFINEMENTS):
         error, by_pose, _ = _rows(marks, lens.values, *pose, lens.model)
+        if not (np.isfinite(error).all() and np.isfinite(by_pose).all()):
+            return None
         pose = _moved(pose, -np.linalg.lstsq(by_pose, error, rcond=None)[0])
     error, by_pose, _ = _rows(marks, lens.values, *pose, lens.model)
+    if not (np.isfinite(error).all() and np.isfinite(by_pose).all()):
+        return None
     inverse = np.linalg.pinv(by_pose)
     rms = float(np.sqrt(error @ error / max(len(error) - 6, 1)))
     sizes = np.linalg.norm(error.reshape(-1, 2), axis=1)

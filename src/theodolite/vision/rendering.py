@@ -36,8 +36,10 @@ class Renderer:
         self.lens, self.size = lens, size
         shapes = board_shapes(board)
         longest = 1e-3 * max(shapes.width, shapes.height)
-        self._fine = min(FINE * lens.fx / distance, MOST / longest)
-        self._edge = EDGE * board.square
+        fine = min(FINE * lens.fx / distance, MOST / longest)
+        # Squares of whole pixels, so that none is drawn larger than it is.
+        self._fine = max(1, round(fine * board.square)) / board.square
+        self._edge = round(EDGE * board.square * self._fine) / self._fine
         # Where the first mark is, from the corner of the print.
         self._first = board.square if board.kind == CHESSBOARD else 0.5 * board.square
         if board.kind in (CHARUCO, TAGS):
