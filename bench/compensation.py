@@ -58,11 +58,11 @@ def main() -> None:
         return worst
 
     theirs = seconds(one_by_one, 1) / SOME
+    worst = found.distance.max()
+    print(f"theodolite {1e6 * ours:10.1f} us a pose, {len(chosen)} poses, worst {worst:.1e} m")
     print(
-        f"theodolite {1e6 * ours:10.1f} us a pose, {len(chosen)} poses, worst {found.distance.max():.1e} m"
-    )
-    print(
-        f"scipy      {1e6 * theirs:10.1f} us a pose, worst {one_by_one():.1e} m: {theirs / ours:.0f} times as long"
+        f"scipy      {1e6 * theirs:10.1f} us a pose, worst {one_by_one():.1e} m: "
+        f"{theirs / ours:.0f} times as long"
     )
     try:
         from pybotics.robot import Robot

@@ -44,7 +44,7 @@ NAMED = 8
 #: More wrong pictures than this part of all are a doubt. And how many deviations, as the tolerances
 #: give them, a common factor of all lengths of an arm may be away from one.
 MANY_WRONG = 0.2
-COMMON_SCALE = 4.0
+COMMON_SCALE = 3.0
 #: A picture whose marks are off by less than so many times what is usual is not named.
 PICTURE_WORSE = 5.0
 #: Level of the test whether the nominal robot shows any error at all.
