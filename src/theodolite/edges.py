@@ -115,9 +115,11 @@ def plot_result(result: Result) -> Any:
 
 def lens_of(marks: Sequence[Marks], model: str) -> Lens:
     """The lens that several pictures of flat boards show, each as points and pixels."""
-    from theodolite.vision.poses import calibrate_lens
+    from theodolite.vision.poses import calibrate_lens, check_determined
 
-    return calibrate_lens(marks, model=model).lens
+    found = calibrate_lens(marks, model=model)
+    check_determined(found)
+    return found.lens
 
 
 def poses_of(marks: Sequence[Marks], lens: Lens) -> list[tuple[FloatArray, FloatArray]]:

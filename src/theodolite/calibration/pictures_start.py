@@ -62,7 +62,8 @@ def start_from_pictures(
         scene, poses = _seen(glimpses, scene, lens_known=lens_known)
     except (MissingExtraError, InputError):
         # No OpenCV, or too few marks for it: the robot file has to say where everything is.
-        if start is Start.LOCATE or not single:
+        far = single and _miss(as_it_is, glimpses) > NEAR * _extent(data)
+        if start is Start.LOCATE or not single or (far and start is Start.AUTO):
             raise
         return as_it_is
     tips = _tips(robot, glimpses, scene)

@@ -103,9 +103,6 @@ def place(robot: Machine, data: Dataset, method: Method) -> Machine:
             robot = locate(robot, data.take(read).first_session())
     elif isinstance(robot, Mechanism) and data.positions is not None:
         robot = _stood(robot, data.first_session())
-    if data.pixels is not None:
-        # A camera finds its own place; what the method knows of the lens stays.
-        robot = method.start(robot, data, Start.AUTO).robot
     # What places base and tool counts, whatever the user said.
     names = [parameter.name for parameter in robot.parameters if parameter.external]
     free = robot.with_priorities(dict.fromkeys(names, 2))

@@ -8,9 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.calibration.cross_validation import is_exact, residuals, summarise, summary
+from theodolite.calibration.cross_validation import (
+    is_exact,
+    nominal_placed,
+    residuals,
+    summarise,
+    summary,
+)
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.method import Method
+from theodolite.calibration.method import Method, Start
+from theodolite.calibration.noise import Noise
 from theodolite.calibration.placement import ELSEWHERE, place
 from theodolite.calibration.result import NAMED, Errors
 from theodolite.calibration.screening import WRONG
@@ -50,8 +57,18 @@ def validate(
         return Validation(errors, doubts=doubts)
     if nominal.joint_types != robot.joint_types:
         raise InputError(f"'{nominal.name}' has different joints from '{robot.name}'")
-    before = summarise(place(nominal, data, method), data, method)
+    if data.pixels is not None:
+        before = _placed_by_pictures(nominal, data, method)
+    else:
+        before = summarise(place(nominal, data, method), data, method)
     return Validation(errors, before, exact=is_exact(errors, robot), doubts=doubts)
+
+
+def _placed_by_pictures(nominal: Machine, data: Dataset, method: Method) -> Errors:
+    """Errors of a robot whose base and tool, and the lens, are fitted to pictures."""
+    placed = method.start(nominal, data, Start.AUTO).robot
+    problem = method.problem(placed, data, noise=Noise.guess(placed.reach()))
+    return summary(problem.errors(nominal_placed(problem)))
 
 
 def _picture_doubts(data: Dataset, errors: FloatArray) -> Iterator[str]:

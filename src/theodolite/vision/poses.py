@@ -40,6 +40,8 @@ CONVERGED = 1e-6
 HARDLY = 1e-13
 #: Standard deviation of a rich model's coefficients before any picture; a noise to start with, px.
 ANY_COEFFICIENT, FIRST_NOISE = 3.0, 0.1
+#: A focal length whose standard error is above this part of it is hardly known.
+HARDLY_KNOWN = 0.05
 #: Of a board's size: points this near to a plane are on it.
 FLAT = 1e-6
 
@@ -121,6 +123,13 @@ def _first_guess(
     if not np.isfinite(start).all():
         raise _undetermined(model)
     return start, poses
+
+
+def check_determined(found: CalibratedLens) -> None:
+    """Refuse a lens whose focal lengths are hardly known, as where no picture is tilted."""
+    widths = np.sqrt(np.maximum(np.diag(found.covariance)[:2], 0.0))
+    if (widths > HARDLY_KNOWN * found.lens.values[:2]).any():
+        raise _undetermined(found.lens.model)
 
 
 def _undetermined(model: str) -> InputError:
