@@ -219,3 +219,60 @@ def test_wrong_options_are_refused(theodolite, shots: Shots, options, message: s
     code, _, errors = identified(theodolite, shots, shots.pictures, *options)
     assert code == 2
     assert message in errors
+
+
+def test_validate_names_wrong_pictures_and_a_camera_that_is_elsewhere(
+    theodolite, shots: Shots, tmp_path: Path
+) -> None:
+    """The camera file beside the robot is found by itself."""
+    code, _, errors = identified(theodolite, shots, shots.pictures, "--out", "cal.toml")
+    assert code == 0, errors
+    arguments = ("validate", "cal.toml", shots.folder / "joints.csv", "--board", BOARD, "--json")
+    code, out, _ = theodolite(*arguments, "--images", shots.pictures)
+    assert code == 0
+    assert json.loads(out)["pixel"]["rms_px"] < 0.3
+    pictures = copied(shots, tmp_path)
+    (pictures / "img_11.png").rename(pictures / "kept.png")
+    (pictures / "img_20.png").rename(pictures / "img_11.png")
+    (pictures / "kept.png").rename(pictures / "img_20.png")
+    code, out, _ = theodolite(*arguments, "--images", pictures)
+    assert code == 1
+    (doubt,) = json.loads(out)["doubts"]
+    assert "img_11.png" in doubt and "img_20.png" in doubt
+    Path("cal.camera.toml").unlink()
+    code, out, _ = theodolite(*arguments, "--images", shots.pictures, "--mount", "ground")
+    assert code == 1
+    assert "mounted the other way" in json.loads(out)["doubts"][0]
+
+
+def test_outputs_never_replace_what_is_read(theodolite, shots: Shots) -> None:
+    theodolite("lens", shots.pictures, "--board", BOARD, "--out", "l.toml")
+    before = Path("l.toml").read_text()
+    code, _, errors = identified(
+        theodolite, shots, shots.pictures, "--lens", "l.toml", "--out", "l.toml", "--force"
+    )
+    assert code == 2
+    assert "already an input" in errors
+    assert Path("l.toml").read_text() == before
+    code, _, errors = identified(
+        theodolite, shots, shots.pictures, "--draw", shots.pictures, "--force"
+    )
+    assert code == 2
+    assert "is a folder of pictures to read" in errors
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--draw", "/proc/nowhere"), "is not a folder that can be written to"),
+        (("--noise-px", "1e-300"), "1e-06 px or more"),
+        (("--lens", "9e8,9e8,0,0"), "numbers that no lens has"),
+        (("--board", BOARD), "share markers"),
+        (("--lens", "900,900,400,300", "--lens-images", "nowhere"), "one of them"),
+        (("--only", "hand-eye", "--gains"), "identifies no gains"),
+    ],
+)
+def test_what_reviews_broke_is_refused(theodolite, shots: Shots, options, message: str) -> None:
+    code, _, errors = identified(theodolite, shots, shots.pictures, *options)
+    assert code == 2
+    assert message in errors

@@ -17,9 +17,9 @@ from theodolite.errors import InputError
 from theodolite.io.camera_file import CameraFile, opencv_yaml, read_camera, ros_yaml, write_camera
 from theodolite.model.rotations import exp
 from theodolite.vision.board import Board
-from theodolite.vision.detection import Detection, Rejected, detect
+from theodolite.vision.detection import Detection, Rejected, detect, detect_all
 from theodolite.vision.pictures import pictures_in
-from theodolite.vision.poses import calibrate_lens, seen_pose
+from theodolite.vision.poses import calibrate_lens, check_determined, seen_pose
 from theodolite.vision.printing import POINT, board_pdf, board_shapes, board_svg
 
 BOARDS = (
@@ -294,3 +294,50 @@ def test_chessboards_that_look_the_same_upside_down_still_show_the_lens() -> Non
     found = detect(picture, board, "x")
     assert isinstance(found, Detection)
     assert isinstance(detect(picture, Board.parse("chessboard:9x7:25"), "x"), Rejected)
+
+
+def test_marks_that_show_nothing_are_refused() -> None:
+    """On one line, and at random: no pose, no lens, and no traceback."""
+    lens = th.Lens(900.0, 900.0, 400.0, 300.0)
+    line = np.column_stack([np.arange(6) * 0.03, np.zeros((6, 2))])
+    with pytest.raises(InputError):
+        seen_pose(line, np.column_stack([np.full(6, 200.0), np.full(6, 100.0)]), lens)
+    rng = np.random.default_rng(0)
+    board = Board.parse("charuco:8x6:30:22")
+    marks = [(board.points, rng.uniform(0, 800, (35, 2))) for _ in range(6)]
+    with pytest.raises(InputError, match="do not determine a lens"):
+        check_determined(calibrate_lens(marks))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: th.Lens("a", 1, 2, 3),
+        lambda: th.Lens(-900.0, 900.0, 400.0, 300.0),
+        lambda: th.Lens(float("nan"), 900.0, 400.0, 300.0),
+        lambda: th.Lens.of(np.array([1.0, 2.0, 3.0])),
+        lambda: th.KnownLens(th.Lens(900.0, 900.0, 400.0, 300.0), -np.eye(9)),
+        lambda: th.KnownLens(th.Lens(900.0, 900.0, 400.0, 300.0), np.eye(3)),
+        lambda: th.KnownLens("x"),
+        lambda: th.Camera("x"),
+        lambda: th.Camera(3),
+        lambda: th.Camera(board_tolerance="x"),
+        lambda: th.Board.parse(None),
+        lambda: th.lens_from_pictures("nowhere", "charuco:8x6:30:22"),
+    ],
+)
+def test_python_users_get_our_own_errors(wrong) -> None:
+    with pytest.raises(InputError):
+        wrong()
+
+
+def test_decoders_say_nothing_on_the_terminal(tmp_path: Path, capfd) -> None:
+    """libpng and libjpeg write by themselves; we say what is wrong, with the name."""
+    picture = rasterised(board_pdf(Board.parse("charuco:8x6:30:22")), 4.0)
+    content = bytearray(cv2.imencode(".png", picture)[1].tobytes())
+    content[400:900] = bytes(500)
+    (tmp_path / "bad.png").write_bytes(bytes(content))
+    found, rejected = detect_all([tmp_path / "bad.png"], [Board.parse("charuco:8x6:30:22")])
+    assert found == [(None,)]
+    assert rejected[0].name == "bad.png"
+    assert capfd.readouterr().err == ""
