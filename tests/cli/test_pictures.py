@@ -97,7 +97,7 @@ def test_bad_pictures_are_named_and_left_out(theodolite, pictures: Path, tmp_pat
     assert "11 pictures for 12 rows of joints" in errors
     (bad / "000.png").write_text("not a picture")
     _, _, errors = theodolite(*arguments, "--board", BOARD)
-    assert "000.png is left out: the file is cut short or damaged" in errors
+    assert "000.png is left out: not a picture that can be read" in errors
 
 
 def test_corners_as_a_table(theodolite) -> None:

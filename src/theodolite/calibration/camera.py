@@ -34,6 +34,7 @@ from theodolite.calibration.quantities import are_exact
 from theodolite.calibration.scene import (
     GROUND,
     MOUNTS,
+    SMALLEST_VARIANCE,
     KnownLens,
     Scene,
     View,
@@ -488,6 +489,8 @@ def found_lenses(
         lens = described_lens(numbers)
         names = [f"camera{label}_{name}" if several else name for name in lens.names]
         places = [order.index(name) for name in names if name in order]
-        whole = len(places) == len(names)
-        found.append(KnownLens(lens, covariance[np.ix_(places, places)] if whole else None))
+        spread = covariance[np.ix_(places, places)] if len(places) == len(names) else None
+        # Exact data leave no uncertainty that could be stated.
+        known = spread is not None and bool((np.diag(spread) > SMALLEST_VARIANCE).all())
+        found.append(KnownLens(lens, spread if known else None))
     return tuple(found)
