@@ -34,13 +34,16 @@ def save_robot(robot: Machine, path: Path | str, *, force: bool) -> None:
 
 
 def save_result(result: Result, path: Path | str, *, force: bool) -> None:
-    """The calibrated robot as .toml, or everything as .json."""
+    """The calibrated robot as .toml, its camera beside it if it has one; or everything as .json."""
+    from theodolite.io.camera_file import camera_of, camera_path, write_camera
     from theodolite.io.robot_file import write_robot
     from theodolite.io.writing import write_text
 
     path = _path(path, (".toml", ".json"))
     if path.suffix.lower() == ".toml":
         write_robot(result.signed_robot(), path, force=force)
+        if result.method == "camera":
+            write_camera(camera_of(result), camera_path(path), force=force)
         return
     import json
 

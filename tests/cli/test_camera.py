@@ -13,8 +13,8 @@ import pytest
 import theodolite as th
 from tests.vision.rendering import Renderer
 from tests.vision.scenes import looking, tip_error
-from theodolite.calibration.hand_eye import Poses
 from theodolite.io.camera_file import read_camera
+from theodolite.model.poses import Poses
 from theodolite.vision.board import Board
 
 BOARD = "charuco:7x5:40:30"

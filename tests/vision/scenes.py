@@ -8,7 +8,7 @@ import numpy as np
 
 import theodolite as th
 from theodolite.calibration.base_and_tool import moved_robot
-from theodolite.calibration.hand_eye import Poses
+from theodolite.model.poses import Poses
 from theodolite.model.rotations import exp
 
 LENS = th.Lens(1000.0, 1000.0, 512.0, 384.0, -0.1, 0.05, 1e-3, -5e-4, 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ import theodolite as th
 from tests.random_robots import central_differences
 from tests.vision.scenes import LENS, NOISE, looking, scene, some_turn, tip_error
 from theodolite.calibration.base_and_tool import base_and_tool
-from theodolite.calibration.hand_eye import Poses, apart, solve_hand_eye
+from theodolite.calibration.hand_eye import apart, solve_hand_eye
 from theodolite.calibration.hand_eye_alone import hand_eye_poses
 from theodolite.calibration.scene import KnownLens, Scene
 from theodolite.model.parameters import Unit
+from theodolite.model.poses import Poses
 
 QUICK = {"terms": "none", "gains": False}
 
@@ -287,3 +289,12 @@ def test_the_camera_in_the_flange_is_where_it_is(links: bool) -> None:
         # The links can be identified another time.
         assert not any(priority == 0 for priority in result.robot.priorities.values())
         assert {e.name[:2] for e in result.estimates if e.unit is Unit.METRE} == {"e0", "e7"}
+
+
+def test_a_saved_result_has_its_camera_beside_it(tmp_path: Path) -> None:
+    """As the command line writes it."""
+    robot, _, data = scene("ur10e", "hand", 1)
+    result = th.identify(robot, data, th.Camera(mount="hand"), **QUICK)
+    result.save(tmp_path / "cal.toml")
+    camera = th.read_camera(tmp_path / "cal.camera.toml")
+    assert camera.lenses[0].lens.fx == result.extras["lens"]["fx"]

@@ -8,11 +8,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from theodolite.calibration.hand_eye import Poses
 from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import placing
-from theodolite.model.poses import roll_pitch_yaw
+from theodolite.model.poses import Poses, roll_pitch_yaw
 from theodolite.model.robot import Robot
 
 _Value = TypeVar("_Value", int, float)

@@ -24,7 +24,6 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.configurations import PoseGoal, satisfy, within_limits
 from theodolite.calibration.data import Dataset, rows_by_count
 from theodolite.calibration.geometric import GeometricProblem
-from theodolite.calibration.hand_eye import Poses
 from theodolite.calibration.lens import Lens
 from theodolite.calibration.method import Method, Screened, Start, Started
 from theodolite.calibration.noise import Noise
@@ -51,6 +50,7 @@ from theodolite.model import rotations
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Group
+from theodolite.model.poses import Poses
 
 #: Of the simulated camera and target, unless given.
 DEFAULT_LENS = Lens(1000.0, 1000.0, 512.0, 384.0, -0.1, 0.05, 1e-3, -5e-4, 0.0)

@@ -12,12 +12,12 @@ looked for in small random samples, and the one that most pictures agree with is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from theodolite.arrays import BoolArray, FloatArray, IntArray
+from theodolite.arrays import BoolArray, FloatArray
+from theodolite.model.poses import Poses
 
 #: Pictures in a sample, and how many samples are tried: with three pictures in ten wrong, a
 #: hundred samples of five miss a good one once in ten million times.
@@ -30,69 +30,12 @@ AGREES, ROUNDING = 5.0, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Poses:
-    """Some poses: rotations (n, 3, 3) and positions (n, 3)."""
-
-    rotation: FloatArray
-    position: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.position)
-
-    def take(self, rows: IntArray | BoolArray) -> Poses:
-        return Poses(self.rotation[rows], self.position[rows])
-
-    @property
-    def inverse(self) -> Poses:
-        back = self.rotation.transpose(0, 2, 1)
-        return Poses(back, -np.einsum("nij,nj->ni", back, self.position))
-
-    def then(self, other: Poses) -> Poses:
-        """Each pose followed by another one; a single pose goes with all."""
-        moved = self.position + (self.rotation @ other.position[:, :, None])[:, :, 0]
-        return Poses(self.rotation @ other.rotation, moved)
-
-    @staticmethod
-    def one(rotation: FloatArray, position: FloatArray) -> Poses:
-        return Poses(rotation[None], position[None])
-
-    @staticmethod
-    def joined(several: Sequence[Poses]) -> Poses:
-        return Poses(
-            np.concatenate([poses.rotation for poses in several]),
-            np.concatenate([poses.position for poses in several]),
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class HandEye:
     """A = C M B, and which pictures agree with it."""
 
     camera: Poses
     target: Poses
     agree: BoolArray
-
-
-@dataclass(frozen=True)
-class LinksFixed:
-    """Hand-eye with the links as they are, against hand-eye with the links identified as well."""
-
-    #: How far what is on the flange moves, m and rad.
-    distance: float
-    angle: float
-    #: Root mean square of the pixel errors of each, px.
-    alone: float
-    whole: float
-    #: How far off the links put the tip in the pictures' configurations, rms, m.
-    links: float
-
-    def sentence(self) -> str:
-        return (
-            f"With the links identified as well, {self.whole:.3g} px are left instead of "
-            f"{self.alone:.3g}, and what is on the flange moves by {1e3 * self.distance:.3g} mm "
-            f"and {1e3 * self.angle:.3g} mrad: the links put it {1e3 * self.links:.3g} mm off (rms "
-            "over these pictures)."
-        )
 
 
 def apart(one: Poses, other: Poses, length: float) -> FloatArray:

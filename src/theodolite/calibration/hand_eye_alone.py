@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.calibration.base_and_tool import base_and_tool
-from theodolite.calibration.hand_eye import LinksFixed, Poses
-from theodolite.calibration.result import Result
 from theodolite.calibration.scene import HAND
 from theodolite.model import rotations
 from theodolite.model.machine import Machine
-from theodolite.model.poses import roll_pitch_yaw
+from theodolite.model.poses import Poses, roll_pitch_yaw
 from theodolite.model.robot import Robot
+
+if TYPE_CHECKING:
+    from theodolite.calibration.result import Result
+
+
+@dataclass(frozen=True)
+class LinksFixed:
+    """Hand-eye with the links as they are, against hand-eye with the links identified as well."""
+
+    #: How far what is on the flange moves, m and rad.
+    distance: float
+    angle: float
+    #: Root mean square of the pixel errors of each, px.
+    alone: float
+    whole: float
+    #: How far off the links put the tip in the pictures' configurations, rms, m.
+    links: float
+
+    def sentence(self) -> str:
+        return (
+            f"With the links identified as well, {self.whole:.3g} px are left instead of "
+            f"{self.alone:.3g}, and what is on the flange moves by {1e3 * self.distance:.3g} mm "
+            f"and {1e3 * self.angle:.3g} mrad: the links put it {1e3 * self.links:.3g} mm off (rms "
+            "over these pictures)."
+        )
 
 
 def hand_eye_poses(robot: Machine, nominal: Machine, mount: str) -> dict[str, dict[str, Any]]:

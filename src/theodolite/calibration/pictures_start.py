@@ -17,13 +17,14 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.base_and_tool import moved_robot
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.frame import Frame
-from theodolite.calibration.hand_eye import Poses, middle, solve_hand_eye
+from theodolite.calibration.hand_eye import middle, solve_hand_eye
 from theodolite.calibration.method import Start
 from theodolite.calibration.placement import place
 from theodolite.calibration.scene import GROUND, Scene
 from theodolite.errors import InputError, MissingExtraError
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import Unit
+from theodolite.model.poses import Poses
 from theodolite.model.robot import Robot
 
 #: Pictures that must show the first board to the first camera, and marks that show a pose.
@@ -87,16 +88,14 @@ def start_from_pictures(
                 remedy="Tilt the hand in some pictures",
             )
         scene = replace(scene, camera_places=found.camera, board_places=found.target)
-    elif start is not Start.LOCATE:
+    else:
         # A lens may be hard to tell from pictures alone, as where no picture is tilted.
         with_lens = Beginning(robot, scene, False)
         misses = [_miss(one, glimpses) for one in (as_it_is, with_lens)]
-        nearer = as_it_is if misses[0] <= misses[1] and single else with_lens
-        if single and (start is Start.NOMINAL or min(misses) <= NEAR * _extent(data)):
-            return nearer
-        moved = min(misses) > NEAR * _extent(data) and start is not Start.NOMINAL
-    else:
-        moved = True
+        near = start is Start.AUTO and min(misses) <= NEAR * _extent(data)
+        moved = not (near or start is Start.NOMINAL)
+        if single and not moved:
+            return as_it_is if misses[0] <= misses[1] else with_lens
     if moved:
         robot = _placed(robot, glimpses, poses, tips, use, scene, length)
         if scene.board_tolerance:

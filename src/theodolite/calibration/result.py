@@ -11,7 +11,7 @@ import numpy as np
 
 from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
-from theodolite.calibration.hand_eye import LinksFixed
+from theodolite.calibration.hand_eye_alone import LinksFixed
 from theodolite.calibration.method import LeftOut
 from theodolite.calibration.quantities import all_of, quantity
 from theodolite.calibration.shortcomings import CHANCE, Shortcomings

@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
-from theodolite.calibration.hand_eye import Poses
 from theodolite.calibration.lens import Lens, projected
 from theodolite.errors import InputError, shown
 from theodolite.matrices import is_covariance
 from theodolite.model import rotations
 from theodolite.model.parameters import Group, Parameter, Unit
+from theodolite.model.poses import Poses
 from theodolite.model.twists import skews
 
 GROUND, HAND = MOUNTS = ("ground", "hand")

@@ -199,8 +199,8 @@ def _pictures(
             "--noise-px and --images cannot be combined",
             remedy="Pictures have their own grain",
         )
-    check_folder(folder, force=force)
     (target,) = boards_from(None if board is None else [board])
+    check_folder(folder, force=force)
     joints, pictures = simulate_pictures(robot, method, target, points=points, rng=rng, noise=noise)
     for name, content in zip(joints.pictures, pictures, strict=True):
         write_bytes(folder / name, content, force=force)

@@ -44,8 +44,6 @@ from theodolite.cli.pictures import (
     LensOption,
     MountOption,
     NoisePixelOption,
-    camera_of,
-    camera_path,
     check_folder,
     draw,
     files_of,
@@ -180,7 +178,7 @@ def command(
     from theodolite.calibration.term_groups import term_names
     from theodolite.estimation.loss import Loss, Shape
     from theodolite.estimation.solver import Change
-    from theodolite.io.camera_file import write_camera
+    from theodolite.io.camera_file import camera_of, camera_path, write_camera
     from theodolite.io.provenance import provenance
     from theodolite.io.residuals import write_residuals
     from theodolite.io.robot_file import check_robot_path, write_robot

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from theodolite.calibration.data import Dataset
     from theodolite.calibration.result import Result
     from theodolite.calibration.scene import KnownLens
-    from theodolite.io.camera_file import CameraFile
     from theodolite.vision.pictures import Seen
 
 ImagesOption = Annotated[
@@ -217,26 +216,6 @@ def draw(screen: Console, seen: Seen, result: Result, folder: Path) -> None:
     from theodolite.cli.options import wrote
 
     wrote(screen, folder, f"{len(written) // 2} pictures and index.html")
-
-
-def camera_path(out: Path) -> Path:
-    """The file beside a calibrated robot that says what its camera is."""
-    return out.with_name(f"{out.stem}.camera.toml") if out.name else out
-
-
-def camera_of(result: Result, size: tuple[int, int] | None) -> CameraFile:
-    """Lens, camera and target as a result has them."""
-    from theodolite.calibration.camera import found_lenses
-    from theodolite.calibration.hand_eye_alone import hand_eye_poses
-    from theodolite.io.camera_file import CameraFile
-
-    return CameraFile(
-        found_lenses(result.extras, result.order, result.statistics.covariance),
-        size,
-        result.extras,
-        hand_eye_poses(result.robot, result.nominal, str(result.extras["mount"])),
-        "Identified together with the robot beside which this file lies.",
-    )
 
 
 def camera_known(lens: Sequence[str] | None, mount: str | None) -> dict[str, Any] | None:

@@ -72,7 +72,8 @@ def command(
 
     from theodolite.calibration.catalogue import method_for
     from theodolite.calibration.validate import validate
-    from theodolite.cli.pictures import camera_known, camera_path
+    from theodolite.cli.pictures import camera_known
+    from theodolite.io.camera_file import camera_path
     from theodolite.report.data import errors_data
     from theodolite.report.text import show_errors
 

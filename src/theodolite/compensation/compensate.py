@@ -13,22 +13,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.calibration.base_and_tool import base_and_tool
-from theodolite.calibration.hand_eye import Poses
 from theodolite.compensation.inverse import Inverse, Reach, Targets, any_joints, inverse
 from theodolite.errors import InputError
 from theodolite.model import rotations
 from theodolite.model.machine import Machine
+from theodolite.model.poses import Poses
 from theodolite.model.robot import Robot
-
-#: Corrections of neighbours on a path that differ by more than this many times the usual step are
-#: a jump.
-JUMP = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +37,7 @@ class Compensation:
     #: By how much a command differs from its target, m and rad, (n,).
     shift: FloatArray
     turn: FloatArray
-    #: How far the true robot would have been off without it, m and rad, (n,); NaN where unknown.
+    #: How far the true robot would have been off without it, m and rad, (n,).
     before: FloatArray
     before_turn: FloatArray
 
@@ -58,15 +53,6 @@ class Compensation:
     def counts(self) -> dict[str, int]:
         """How many targets came to which end."""
         return dict(Counter(one.value for one in self.found.outcome))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, SI."""
-        return {
-            "outcome": [one.value for one in self.found.outcome],
-            "motors": self.motors.tolist(),
-            "positions": self.positions.tolist(),
-            "rotations": self.rotations.tolist(),
-        }
 
 
 def compensate(
@@ -151,11 +137,10 @@ def _frames(robot: Machine, *, world: bool) -> Poses:
 
 
 def _in_world(targets: Targets, frame: Poses) -> Targets:
-    turned = targets.rotations
-    poses = Poses(np.eye(3)[None].repeat(len(targets), axis=0) if turned is None else turned,
-                  targets.positions)  # fmt: skip
-    there = frame.then(poses)
-    return Targets(there.position, None if turned is None else there.rotation)
+    """Targets that were given in a frame, in the world of that frame."""
+    turned = np.eye(3)[None] if targets.rotations is None else targets.rotations
+    there = frame.then(Poses(turned, targets.positions))
+    return Targets(there.position, None if targets.rotations is None else there.rotation)
 
 
 def _planned(
@@ -164,7 +149,7 @@ def _planned(
     """What the controller would command without correction: the nominal solution."""
     if seed is None:
         seed = any_joints(nominal, targets, rng)
-        # Where nothing was found, the middle of the ranges serves as well as anything.
+        # Where nothing was found, any joints serve to show how near the robot comes.
         lost = np.isnan(seed).any(axis=1)
         if lost.any():
             seed[lost] = nominal.random_motors(int(lost.sum()), rng)
@@ -172,14 +157,3 @@ def _planned(
     found = inverse(nominal, targets, start)
     ok = np.array([one not in (Reach.OUT, Reach.STUCK) for one in found.outcome])
     return np.where(ok[:, None], found.motors, start)
-
-
-def jumps(motors: FloatArray, targets: FloatArray) -> FloatArray:
-    """Rows of a path at which joints jump though its points do not, (k,)."""
-    if len(motors) < 3:
-        return np.empty(0, dtype=np.intp)
-    steps = np.abs(np.diff(motors, axis=0)).max(axis=1)
-    lengths = np.linalg.norm(np.diff(targets, axis=0), axis=1)
-    usual = np.median(steps / np.maximum(lengths, np.finfo(float).tiny))
-    smooth = steps <= JUMP * usual * np.maximum(lengths, np.median(lengths))
-    return np.asarray(np.flatnonzero(~smooth) + 1)

@@ -13,7 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from theodolite.calibration.camera import found_lenses
+from theodolite.calibration.hand_eye_alone import hand_eye_poses
 from theodolite.calibration.lens import BROWN, FISHEYE, MODELS, Lens
+from theodolite.calibration.result import Result
 from theodolite.calibration.scene import MOUNTS, KnownLens
 from theodolite.errors import InputError
 from theodolite.io.reading import read_text
@@ -43,6 +46,22 @@ class CameraFile:
     #: Poses for people: camera and target on the robot.
     poses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     note: str = ""
+
+
+def camera_path(robot: Path) -> Path:
+    """The file beside a calibrated robot that says what its camera is."""
+    return robot.with_name(f"{robot.stem}.camera.toml") if robot.name else robot
+
+
+def camera_of(result: Result, size: tuple[int, int] | None = None) -> CameraFile:
+    """Lens, camera and target as the result of a calibration from pictures has them."""
+    return CameraFile(
+        found_lenses(result.extras, result.order, result.statistics.covariance),
+        size,
+        result.extras,
+        hand_eye_poses(result.robot, result.nominal, str(result.extras["mount"])),
+        "Identified together with the robot beside which this file lies.",
+    )
 
 
 def read_camera(path: Path | str) -> CameraFile:

@@ -13,7 +13,7 @@ from theodolite.calibration.data import Dataset
 from theodolite.compensation.compensate import Compensation
 from theodolite.compensation.inverse import Targets
 from theodolite.errors import InputError
-from theodolite.io.columns import is_joint
+from theodolite.io.columns import Columns, is_joint
 from theodolite.io.number_table import Table, read_table
 from theodolite.io.tables import dataset_of, named_columns
 from theodolite.io.units import LARGEST_NUMBER
@@ -35,20 +35,22 @@ def read_targets(path: Path, robot: Machine, *, columns: Sequence[str] | None = 
     """Poses (``x_mm y_mm z_mm qw qx qy qz``), positions or joints (``q1_deg ...``)."""
     table = read_table(path, columns, largest=LARGEST_NUMBER)
     joints = any(is_joint(name, joint) for name in table.columns for joint in robot.joint_names)
-    if not joints:
-        table = _with_joints(table, robot)
-    data, _ = dataset_of(table, robot, check_limits=False)
-    if data.positions is None and not joints:
+    if joints:
+        data, _ = dataset_of(table, robot, check_limits=False)
+        positions, turned = data.positions, data.rotations
+    else:
+        # Nothing is read of the joints, and no loop has to close with them.
+        found = Columns(_with_joints(table, robot), robot)
+        positions, turned = found.positions(), found.rotations()
+    if positions is None and not joints:
         raise InputError(
             "holds no targets",
             where=str(path),
             allowed="x_mm y_mm z_mm, with qw qx qy qz or rx_deg ry_deg rz_deg, or q1_deg ...",
         )
-    if data.positions is not None and data.positions.shape[1] > 1:
+    if positions is not None and positions.shape[1] > 1:
         raise InputError("holds several points in a row", where=str(path), allowed="one target")
-    targets = None
-    if data.positions is not None:
-        targets = Targets(data.positions[:, 0], data.rotations)
+    targets = None if positions is None else Targets(positions[:, 0], turned)
     return Program(targets, data.motors if joints else None, table.lines)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import BoolArray, FloatArray, IntArray
 
 
 class Pose(NamedTuple):
@@ -16,6 +18,41 @@ class Pose(NamedTuple):
     position: FloatArray
     #: (3, 3) or (n, 3, 3).
     rotation: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Poses:
+    """Some poses: rotations (n, 3, 3) and positions (n, 3)."""
+
+    rotation: FloatArray
+    position: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def take(self, rows: IntArray | BoolArray) -> Poses:
+        return Poses(self.rotation[rows], self.position[rows])
+
+    @property
+    def inverse(self) -> Poses:
+        back = self.rotation.transpose(0, 2, 1)
+        return Poses(back, -np.einsum("nij,nj->ni", back, self.position))
+
+    def then(self, other: Poses) -> Poses:
+        """Each pose followed by another one; a single pose goes with all."""
+        moved = self.position + (self.rotation @ other.position[:, :, None])[:, :, 0]
+        return Poses(self.rotation @ other.rotation, moved)
+
+    @staticmethod
+    def one(rotation: FloatArray, position: FloatArray) -> Poses:
+        return Poses(rotation[None], position[None])
+
+    @staticmethod
+    def joined(several: Sequence[Poses]) -> Poses:
+        return Poses(
+            np.concatenate([poses.rotation for poses in several]),
+            np.concatenate([poses.position for poses in several]),
+        )
 
 
 def rotation_matrix(roll: float, pitch: float, yaw: float) -> FloatArray:
