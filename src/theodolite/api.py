@@ -84,6 +84,7 @@ from theodolite.io.dh_table import read_dh_table
 from theodolite.io.dynamics_file import read_dynamics, read_prior, write_dynamics
 from theodolite.io.gains_file import read_gains, write_gains
 from theodolite.io.recordings import read_recording
+from theodolite.io.result_file import read_result, write_result
 from theodolite.io.robot_file import read_robot, write_robot
 from theodolite.io.tables import read_measurements, write_measurements
 from theodolite.io.urdf import read_urdf
@@ -198,6 +199,7 @@ __all__ = [
     "read_pictures",
     "read_prior",
     "read_recording",
+    "read_result",
     "read_robot",
     "read_urdf",
     "residuals",
@@ -211,6 +213,7 @@ __all__ = [
     "write_dynamics",
     "write_gains",
     "write_measurements",
+    "write_result",
     "write_robot",
 ]
 

@@ -36,8 +36,8 @@ def save_robot(robot: Machine, path: Path | str, *, force: bool) -> None:
 def save_result(result: Result, path: Path | str, *, force: bool) -> None:
     """The calibrated robot as .toml, its camera beside it if it has one; or everything as .json."""
     from theodolite.io.camera_file import camera_of, camera_path, write_camera
+    from theodolite.io.result_file import write_result
     from theodolite.io.robot_file import write_robot
-    from theodolite.io.writing import write_text
 
     path = _path(path, (".toml", ".json"))
     if path.suffix.lower() == ".toml":
@@ -45,10 +45,7 @@ def save_result(result: Result, path: Path | str, *, force: bool) -> None:
         if result.method == "camera":
             write_camera(camera_of(result), camera_path(path), force=force)
         return
-    import json
-
-    text = json.dumps(result_dict(result), indent=2, ensure_ascii=False)
-    write_text(path, text + "\n", force=force)
+    write_result(result, path, force=force)
 
 
 def file_path(path: Path | str) -> Path:

@@ -15,7 +15,12 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.calibration.base_and_tool import with_links_fixed
-from theodolite.calibration.conditions import with_any_conditions, with_conditions, with_order
+from theodolite.calibration.conditions import (
+    with_any_conditions,
+    with_conditions,
+    with_inputs,
+    with_order,
+)
 from theodolite.calibration.cross_validation import (
     Split,
     is_exact,
@@ -32,8 +37,9 @@ from theodolite.calibration.method import CalibrationProblem, LeftOut, Method, S
 from theodolite.calibration.model_choice import Linearised, Model, Wanted, choose
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.quantities import all_of
-from theodolite.calibration.result import ABOVE_ANY_NOISE, Estimate, Result
+from theodolite.calibration.result import ABOVE_ANY_NOISE, Estimate, Result, Visits
 from theodolite.calibration.shortcomings import shortcomings
+from theodolite.calibration.term_groups import when
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
 from theodolite.estimation.choice import Choice, Tell
 from theodolite.estimation.descent import Progress
@@ -42,6 +48,7 @@ from theodolite.estimation.loss import Loss
 from theodolite.estimation.multipliers import MultiplierSolution, solve_with_multipliers
 from theodolite.estimation.outliers import NO_OUTLIERS, find_outliers
 from theodolite.estimation.reduction import reduce
+from theodolite.estimation.residual_checks import check_residuals
 from theodolite.estimation.solver import Change, Solution, examine, solve
 from theodolite.estimation.statistics import Statistics, statistics
 from theodolite.estimation.threads import single_thread
@@ -329,6 +336,8 @@ class _Calibration:
                 self.fit,
             ),
             still=_still(self.robot, self.data),
+            checks=None if exact else check_residuals(problem, solution.values),
+            visits=_visits(problem.calibrated(solution.values), self.data),
             extras={
                 **problem.extras(solution.values),
                 **_normalising_length(problem, solution),
@@ -439,6 +448,16 @@ def _still(robot: Machine, data: Dataset) -> tuple[str, ...]:
     """Joints that never moved, but for the noise of their readings."""
     used = np.ptp(robot.readings(data.motors), axis=0) / (robot.upper - robot.lower)
     return tuple(name for name, part in zip(robot.joint_names, used, strict=True) if part < STILL)
+
+
+def _visits(robot: Machine, data: Dataset) -> Visits:
+    """Where the robot was for each row: joints, tip and time."""
+    told = data.each(lambda part: with_inputs(part, robot))
+    motors, closed = robot.settled(told.motors)
+    places = np.full((len(data), 3), np.nan)
+    places[closed] = robot.motion(robot.values, motors[closed]).position
+    clock, times = when(data)
+    return Visits(robot.readings(motors), places, times, clock)
 
 
 def _normalising_length(problem: CalibrationProblem, solution: Solution) -> dict[str, Any]:

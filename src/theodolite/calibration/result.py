@@ -21,6 +21,7 @@ from theodolite.estimation.choice import Choice
 from theodolite.estimation.descent import Iteration, Status
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.outliers import FALSE_ALARMS, Outliers
+from theodolite.estimation.residual_checks import ResidualChecks
 from theodolite.estimation.statistics import Statistics
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import Group, Unit, placing
@@ -115,6 +116,19 @@ class ErrorSummary:
 Errors = Mapping[str, ErrorSummary]
 
 
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """Where the robot was for each row of the data."""
+
+    #: What the joints read, (n, joints).
+    readings: FloatArray
+    #: Where the calibrated robot puts its tip, (n, 3); NaN where its loops do not close.
+    places: FloatArray
+    #: When, in the unit of the column's name, (n,); None where nothing says so.
+    times: FloatArray | None = None
+    clock: str = "row"
+
+
 @dataclass(frozen=True)
 class HeldOut:
     """Errors on measurements that the fit has not seen."""
@@ -189,6 +203,9 @@ class Result:
     placed: bool = False
     #: How gains and further terms were chosen; None where nothing was left open.
     choice: Choice | None = None
+    #: Do the residuals look like noise? None where they are too few or rounding.
+    checks: ResidualChecks | None = None
+    visits: Visits | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -35,6 +35,13 @@ class Validation:
     exact: bool = False
     #: Reasons to look at the data first, in words.
     doubts: tuple[str, ...] = ()
+    #: Size of every observation's error, by quantity, SI.
+    residuals: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    @property
+    def good(self) -> bool:
+        """Neither doubtful nor worse than the nominal robot."""
+        return not self.doubts and self.better is not False
 
     @property
     def better(self) -> bool | None:
@@ -54,14 +61,15 @@ def validate(
     errors = summary(each)
     doubts = () if data.pixels is None else tuple(_picture_doubts(data, each["pixel"]))
     if nominal is None:
-        return Validation(errors, doubts=doubts)
+        return Validation(errors, doubts=doubts, residuals=each)
     if nominal.joint_types != robot.joint_types:
         raise InputError(f"'{nominal.name}' has different joints from '{robot.name}'")
     if data.pixels is not None:
         before = _placed_by_pictures(nominal, data, method)
     else:
         before = summarise(place(nominal, data, method), data, method)
-    return Validation(errors, before, exact=is_exact(errors, robot), doubts=doubts)
+    exact = is_exact(errors, robot)
+    return Validation(errors, before, exact=exact, doubts=doubts, residuals=each)
 
 
 def _placed_by_pictures(nominal: Machine, data: Dataset, method: Method) -> Errors:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,12 +20,14 @@ from theodolite.cli.options import (
     PlaneOption,
     PrioritiesOption,
     RadiusOption,
+    ReportOption,
     RobotArgument,
     SeedOption,
     ToolTurnOption,
     console,
     data_from,
     generator,
+    member_of,
     method_from,
     print_json,
     robot_named,
@@ -143,6 +145,13 @@ def command(
         Path | None,
         typer.Option(metavar="F", help="Write the error of every measurement to a CSV file."),
     ] = None,
+    report: ReportOption = None,
+    save_result: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="F", help="Keep the whole result in a JSON file, for reports and comparisons."
+        ),
+    ] = None,
     hold_out: Annotated[
         float, typer.Option(min=0.0, max=0.9, help="Fraction of the data held out for validation.")
     ] = 0.2,
@@ -180,15 +189,21 @@ def command(
     from theodolite.estimation.solver import Change
     from theodolite.io.camera_file import camera_of, camera_path, write_camera
     from theodolite.io.provenance import provenance
-    from theodolite.io.residuals import write_residuals
+    from theodolite.io.result_file import check_result_path
     from theodolite.io.robot_file import check_robot_path, write_robot
     from theodolite.io.writing import check_outputs
     from theodolite.report.data import result_data
+    from theodolite.report.html import check_report
 
     beside = camera_path(out) if out is not None and method == "camera" else None
-    check_outputs([out, residuals, beside], force=force, inputs=[*(data or []), *files_of(lens)])
-    if out is not None:
-        check_robot_path(out)
+    check_outputs(
+        [out, residuals, beside, report, save_result],
+        force=force,
+        inputs=[*(data or []), *files_of(lens)],
+    )
+    check_robot_path(out)
+    check_result_path(save_result)
+    check_report(report)
     _check_pictures(only, method, images, drawings, gains=gains, force=force)
     subject = with_priorities(robot_named(robot), priorities)
 
@@ -253,9 +268,9 @@ def command(
             gains=gains,
             terms=term_names(terms),
             rows_as_time=rows_as_time,
-            loss=None if loss == "squared" else _chosen(Shape, loss, "--loss", then=Loss),
-            start=_chosen(Start, start, "--start"),
-            change=_chosen(Change, change, "--change"),
+            loss=None if loss == "squared" else Loss(member_of(Shape, loss, "--loss")),
+            start=member_of(Start, start, "--start"),
+            change=member_of(Change, change, "--change"),
             links=only is None,
             hold_out=hold_out,
             rng=generator(seed),
@@ -278,15 +293,36 @@ def command(
         write_robot(result.signed_robot(), out, force=force)
     if beside is not None:
         write_camera(camera_of(result, seen[0].camera.size if seen else None), beside, force=force)
-    if residuals is not None:
-        write_residuals(result, residuals, force=force)
-    _show(console(json=json), result, seen, [out, beside, residuals])
+    _write(result, residuals, save_result, report, force=force)
+    _show(console(json=json), result, seen, [out, beside, residuals, save_result, report])
     if drawings is not None:
         draw(console(json=json), seen[0], result, drawings)
     if json:
         print_json({**result_data(result), "located": result.placed})
     if not result.good:
         raise typer.Exit(1)
+
+
+def _write(
+    result: Result,
+    residuals: Path | None,
+    saved: Path | None,
+    report: Path | None,
+    *,
+    force: bool,
+) -> None:
+    """What is written besides the robot."""
+    from theodolite.io.residuals import write_residuals
+    from theodolite.io.result_file import write_result
+    from theodolite.report.calibration_page import calibration_page
+    from theodolite.report.html import write_report
+
+    if residuals is not None:
+        write_residuals(result, residuals, force=force)
+    if saved is not None:
+        write_result(result, saved, force=force)
+    if report is not None:
+        write_report([calibration_page(result)], report, force=force)
 
 
 def _show(screen: Console, result: Result, seen: list[Seen], paths: list[Path | None]) -> None:
@@ -327,17 +363,6 @@ def _check_pictures(
         raise InputError("--draw needs --images and the method 'camera'")
     if drawings is not None:
         check_folder(drawings, force=force, inputs=images or [])
-
-
-def _chosen(kind: Any, text: str, option: str, *, then: Any = None) -> Any:
-    """A member of an enumeration by its name on the command line."""
-    from theodolite.errors import InputError
-
-    try:
-        member = kind(text)
-    except ValueError as error:
-        raise InputError(f"{option} {text}", allowed=[m.value for m in kind]) from error
-    return member if then is None else then(member)
 
 
 def _noise(

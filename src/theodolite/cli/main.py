@@ -45,11 +45,13 @@ def application() -> typer.Typer:
         compensate,
         demo,
         dynamics,
+        export,
         generate,
         identifiable,
         identify,
         lens,
         new,
+        report,
         reproduce,
         robots,
         validate,
@@ -65,7 +67,7 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     verbs = (robots, new, check, identifiable, generate, identify, validate, lens, board)
-    for verb in (*verbs, compensate, reproduce, demo):
+    for verb in (*verbs, compensate, export, report, reproduce, demo):
         app.command(verb.NAME, cls=Command)(verb.command)
     app.add_typer(dynamics.app, name=dynamics.NAME)
 

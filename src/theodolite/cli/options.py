@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -85,6 +86,11 @@ ColumnsOption = Annotated[
 ]
 IgnoreOption = Annotated[
     str, typer.Option("--ignore", metavar="A,B,...", help="Columns to leave out.")
+]
+Member = TypeVar("Member", bound=Enum)
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="F", help="Write a report for people, one HTML file."),
 ]
 IgnoreLimitsOption = Annotated[
     bool, typer.Option("--ignore-limits", help="Use rows beyond the joint limits.")
@@ -274,6 +280,16 @@ def data_from(
         own=own,
         note=lambda sentence: typer.echo(f"note: {sentence}", err=True),
     )
+
+
+def member_of(kind: type[Member], text: str, option: str) -> Member:
+    """A member of an enumeration by its name on the command line."""
+    from theodolite.errors import InputError
+
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise InputError(f"{option} {text}", allowed=[each.value for each in kind]) from error
 
 
 def generator(seed: int) -> np.random.Generator:

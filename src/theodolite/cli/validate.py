@@ -12,18 +12,21 @@ from theodolite.cli.options import (
     BetweenOption,
     ColumnsOption,
     DataArgument,
+    ForceOption,
     IgnoreLimitsOption,
     IgnoreOption,
     JsonOption,
     LineOption,
     PlaneOption,
     RadiusOption,
+    ReportOption,
     RobotArgument,
     console,
     data_from,
     method_from,
     print_json,
     robot_named,
+    wrote,
 )
 from theodolite.cli.pictures import (
     BoardOption,
@@ -35,6 +38,9 @@ from theodolite.cli.pictures import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from theodolite.calibration.data import Dataset
     from theodolite.calibration.method import Method
 
 NAME = "validate"
@@ -65,18 +71,24 @@ def command(
     ignore_limits: IgnoreLimitsOption = False,
     map_: MapOption = None,
     mapping: MappingOption = None,
+    report: ReportOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Say how well a robot predicts measurements it has not seen."""
     from rich.markup import escape
 
-    from theodolite.calibration.catalogue import method_for
     from theodolite.calibration.validate import validate
-    from theodolite.cli.pictures import camera_known
     from theodolite.io.camera_file import camera_path
+    from theodolite.io.provenance import provenance
+    from theodolite.io.writing import check_outputs
     from theodolite.report.data import errors_data
+    from theodolite.report.html import check_report, write_report
     from theodolite.report.text import show_errors
+    from theodolite.report.validation_page import validation_page
 
+    check_outputs([report], force=force, inputs=[Path(robot), *data])
+    check_report(report)
     subject = robot_named(robot)
     if not lens and camera_path(Path(robot)).is_file():
         # What was identified together with this robot.
@@ -102,27 +114,7 @@ def command(
         ignore_limits=ignore_limits,
         mapping=mapping_from(map_, mapping),
     )
-    if images:
-        method = method or "camera"
-        known = camera_known(lens, mount)
-        pixels = "pixels" in named(method).needs
-        seen = seen_in(
-            recorded,
-            images,
-            board,
-            pixels=pixels,
-            lens=lens,
-            lens_model=lens_model,
-            mount=mount or (None if known is None else known["mount"]),
-        )
-        recorded = seen.data
-        way = named(method) if not pixels else seen.camera
-        if pixels and known is not None:
-            way = seen.camera.with_extras(known)
-    else:
-        way = named(method or method_for(recorded))
-        known = camera_known(lens, mount) if "pixels" in way.needs else None
-        way = way if known is None else way.with_extras(known)
+    recorded, way = _judged_by(recorded, method, named, images, board, lens, lens_model, mount)
     reference = None if nominal is None else robot_named(nominal)
     verdict = validate(subject, recorded, way, nominal=reference)
     compared = {subject.name: verdict.errors}
@@ -144,10 +136,50 @@ def command(
             content["nominal"] = errors_data(verdict.nominal)
             content["better"] = verdict.better
         print_json(content)
+    if report is not None:
+        files = [*([Path(robot)] if Path(robot).is_file() else []), *data]
+        origin = provenance(files, robot=robot, nominal=nominal)
+        page = validation_page(subject.name, way.name, len(recorded), verdict, origin)
+        write_report([page], report, force=force)
+        wrote(screen, report)
     for doubt in verdict.doubts:
         screen.print(f"[yellow]{escape(doubt)}[/yellow]")
-    if verdict.doubts:
-        raise typer.Exit(1)
-    if verdict.better is False:
+    if verdict.better is False and not verdict.doubts:
         screen.print("[yellow]The calibrated robot is not better than the nominal one.[/yellow]")
+    if not verdict.good:
         raise typer.Exit(1)
+
+
+def _judged_by(
+    recorded: Dataset,
+    method: str | None,
+    named: Callable[[str], Method],
+    images: list[Path] | None,
+    board: list[str] | None,
+    lens: list[str] | None,
+    lens_model: str,
+    mount: str | None,
+) -> tuple[Dataset, Method]:
+    """The data and the method that judges them; pictures are looked through first."""
+    from theodolite.calibration.catalogue import method_for
+    from theodolite.cli.pictures import camera_known
+
+    known = camera_known(lens, mount)
+    if not images:
+        way = named(method or method_for(recorded))
+        known = known if "pixels" in way.needs else None
+        return recorded, way if known is None else way.with_extras(known)
+    method = method or "camera"
+    pixels = "pixels" in named(method).needs
+    seen = seen_in(
+        recorded,
+        images,
+        board,
+        pixels=pixels,
+        lens=lens,
+        lens_model=lens_model,
+        mount=mount or (None if known is None else known["mount"]),
+    )
+    if not pixels:
+        return seen.data, named(method)
+    return seen.data, seen.camera if known is None else seen.camera.with_extras(known)

@@ -279,10 +279,7 @@ class Columns:
                 f"length {sizes[wrong[0]]:.6g}",
                 allowed="unit quaternions",
             )
-        from scipy.spatial.transform import Rotation
-
-        matrices: FloatArray = Rotation.from_quat(quaternions[:, [1, 2, 3, 0]]).as_matrix()
-        return matrices
+        return rotations.from_quaternion(quaternions)
 
     def labels(self, name: str) -> IntArray | None:
         """Sets or sessions."""

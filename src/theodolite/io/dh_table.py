@@ -32,6 +32,8 @@ from theodolite.model.transmission import Transmission
 _LABELS = ("joint", "name", "frame", "link", "row", "#1")
 #: What others call the zero of a revolute joint.
 _ALIASES = {"theta_offset": "theta"}
+#: A smaller gain, or a larger one than its inverse, is a mistake.
+LEAST_GAIN = 1e-6
 _REMEDY = "DH tables have theta, d, a, alpha; KK tables alpha, d, theta, r"
 
 
@@ -56,7 +58,9 @@ def read_dh_table(path: Path | str) -> Robot:
     return Robot.of(
         printable(path.stem),
         [base, *rows, tool],
-        transmission=Transmission.of(len(moving), coa=np.diag(signs)),
+        transmission=Transmission.of(
+            len(moving), coa=np.diag(signs), gains=[table.gain(number) for number in moving]
+        ),
         lower=lower,
         upper=upper,
         source=printable(f"{table.convention.value} table {path.name}"),
@@ -88,6 +92,8 @@ class _Table:
                 found.append((place, name, _ALIASES.get(symbol, symbol), unit))
         symbols = {symbol for _, _, symbol, _ in found}
         self.convention = Convention.KK if "r" in symbols else Convention.DH
+        #: Rows with both d and beta would be neither; those that have a beta are Hayati's.
+        self.hayati = self.convention is Convention.DH and "beta" in symbols
         for place, name, symbol, unit in found:
             self._check(name, symbol, unit)
             if unit in self.columns.setdefault(symbol, {}):
@@ -104,10 +110,11 @@ class _Table:
 
     def _check(self, name: str, symbol: str, unit: str) -> None:
         known = [*Row(self.convention, Joint.FIXED).symbols, "qmin", "qmax"]
-        if symbol in ("sigma", "sign"):
+        known += ["beta"] if self.hayati else []
+        if symbol in ("sigma", "sign", "k"):
             return
         if symbol not in known:
-            allowed = ["sigma", "sign", *(f"{symbol}_unit" for symbol in known)]
+            allowed = ["sigma", "sign", "K", *(f"{symbol}_unit" for symbol in known)]
             raise InputError(f"unknown column '{name}'", where=self.where, allowed=allowed)
         if unit not in {**ANGLES, **LENGTHS}:
             raise InputError(
@@ -122,12 +129,28 @@ class _Table:
     def row(self, number: int) -> Row:
         """One row of the robot."""
         joint = Joint(int(self._one_of("sigma", number, (0, 1, 2), default=0)))
+        convention = self.convention
+        if self.hayati and self._amount("beta", number, ANGLES):
+            if self._amount("d", number, LENGTHS) or joint is not Joint.REVOLUTE:
+                raise self.sheet.error(
+                    number, "beta", "a row with beta turns, and has d = 0", "beta = 0"
+                )
+            convention = Convention.HAYATI
         values = {
             slot.symbol: self._amount(slot.symbol, number, ANGLES if slot.rotation else LENGTHS)
-            for slot in Row(self.convention, joint).slots
+            for slot in Row(convention, joint).slots
             if slot.symbol in self.columns
         }
-        return Row(self.convention, joint, values)
+        return Row(convention, joint, values)
+
+    def gain(self, number: int) -> float:
+        """Of a joint's transmission; 1 where the table has none."""
+        if "k" not in self.columns:
+            return 1.0
+        value = float(next(iter(self.columns["k"].values()))[number])
+        if not LEAST_GAIN <= abs(value) <= 1.0 / LEAST_GAIN:
+            raise self.sheet.error(number, "K", f"{value:g}", "gains near 1 or -1")
+        return value
 
     def sign(self, number: int) -> float:
         """-1 where the controller counts a joint the other way."""

@@ -28,6 +28,8 @@ from theodolite.matrices import is_covariance
 FORMAT = "theodolite dynamics 1"
 #: Robot descriptions that may serve as a prior.
 URDF_SUFFIXES = (".urdf", ".xml")
+#: Samples of torques that a file keeps, to be drawn later.
+CURVES = 600
 
 
 def write_dynamics(
@@ -145,6 +147,34 @@ def prediction_content(prediction: Prediction) -> dict[str, Any]:
         "error_unfiltered": prediction.judged.error,
         "error_unfiltered_joints": list(prediction.judged.joint_errors),
     }
+
+
+def curves_content(prediction: Prediction) -> dict[str, Any]:
+    """Some samples of measured and predicted torques, enough to be drawn."""
+    step = -(-len(prediction.times) // CURVES)
+    return {
+        "time_s": prediction.times[::step].tolist(),
+        "measured": prediction.measured[::step].tolist(),
+        "predicted": prediction.predicted[::step].tolist(),
+        "slides": prediction.sliding.tolist(),
+    }
+
+
+def read_curves(content: dict[str, Any]) -> Prediction | None:
+    """The samples that a file kept; None where it has none that can be drawn."""
+    kept = content.get("torques")
+    if not isinstance(kept, dict):
+        return None
+    try:
+        times, measured, predicted = (
+            np.array(kept[name], dtype=np.float64) for name in ("time_s", "measured", "predicted")
+        )
+        slides = np.array(kept["slides"], dtype=bool)
+    except (KeyError, TypeError, ValueError):
+        return None
+    if measured.shape != predicted.shape or measured.shape != (len(times), len(slides)):
+        return None
+    return Prediction(times, measured, predicted, slides=slides)
 
 
 def drives_content(drives: Drives) -> list[str] | dict[str, list[str]]:

@@ -1,10 +1,11 @@
-"""A robot by what people call it: a robot file, a URDF, or the name of a built-in one."""
+"""A robot by what people call it: a robot file, a URDF, a saved result, or a built-in one."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from theodolite.errors import InputError
+from theodolite.io.result_file import is_result, read_result
 from theodolite.io.robot_file import read_robot
 from theodolite.io.urdf import read_urdf
 from theodolite.io.writing import exists
@@ -17,12 +18,14 @@ def is_urdf(text: str) -> bool:
 
 
 def machine_named(text: str, *, tip: str | None = None, any_tip: bool = False) -> Machine:
-    """A robot from a file (robot file or URDF) or from the built-in ones."""
+    """A robot from a file (robot file, URDF, or a result saved with it), or a built-in one."""
     from theodolite import robots
 
     path = Path(text)
     if is_urdf(text):
         return read_urdf(path, tip=tip, any_tip=any_tip)
+    if is_result(path):
+        return read_result(path).robot
     if path.suffix or exists(path):
         return read_robot(path)
     if text not in robots.NAMES:

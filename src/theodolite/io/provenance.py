@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ def provenance(files: Sequence[Path], **options: Any) -> dict[str, Any]:
     import scipy
 
     return {
+        "date": datetime.now(UTC).date().isoformat(),
         "theodolite": theodolite.__version__,
         "python": platform.python_version(),
         "numpy": np.__version__,

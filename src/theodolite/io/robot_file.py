@@ -322,9 +322,9 @@ class _Reader(TomlReader):
         return x, y, z
 
 
-def check_robot_path(path: Path) -> None:
+def check_robot_path(path: Path | None) -> None:
     """Refuse the name of another format, which would hold a robot file nobody expects."""
-    if path.suffix.lower() in (".urdf", ".xml", ".csv", ".json"):
+    if path is not None and path.suffix.lower() in (".urdf", ".xml", ".csv", ".json"):
         raise InputError(
             f"a robot is written as a robot file, not as '{path.suffix}'",
             where=str(path),

@@ -36,6 +36,7 @@ from theodolite.io.number_table import read_table as read_table
 from theodolite.io.own_columns import own_columns
 from theodolite.io.units import ANGLES, LARGEST_NUMBER, LENGTHS
 from theodolite.io.writing import write_text
+from theodolite.model import rotations
 from theodolite.model.conveniences import check_machine
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
@@ -308,9 +309,7 @@ def named_columns(data: Dataset, robot: Machine) -> dict[str, Any]:
                 names.append(f"{target}_{letter}_mm" if target else f"{letter}_mm")
                 columns.append(data.positions[:, index, axis] / 1e-3)
     if data.rotations is not None:
-        from scipy.spatial.transform import Rotation
-
-        quaternions = Rotation.from_matrix(data.rotations).as_quat()[:, [3, 0, 1, 2]]
+        quaternions = rotations.to_quaternion(data.rotations)
         names += QUATERNION
         columns += list(quaternions.T)
     if data.planes is not None:

@@ -61,8 +61,13 @@ def parsed(path: Path) -> Any:
 
 def read_joints(tree: Any, path: Path, tip: str | None) -> tuple[list[UrdfJoint], list[UrdfJoint]]:
     """All joints of a file, and those of its chain, for what does not depend on the very tip."""
-    joints = _joints(tree, path)
+    joints = joints_of(tree, path)
     return joints, _chain(joints, None, tip, str(path), any_tip=True)
+
+
+def way_to(joints: list[UrdfJoint], tip: str | None, path: Path) -> list[UrdfJoint]:
+    """The joints from the root to a tip; without one, to the only one there is."""
+    return _chain(joints, None, tip, str(path))
 
 
 def read_urdf(
@@ -78,7 +83,7 @@ def read_urdf(
     """
     path = Path(path)
     tree = parsed(path)
-    joints = _joints(tree, path)
+    joints = joints_of(tree, path)
     chain = _chain(joints, root, tip, str(path), any_tip=any_tip)
     for joint in chain:
         if joint.trouble:
@@ -103,7 +108,8 @@ def read_urdf(
     )
 
 
-def _joints(tree: Any, path: Path) -> list[UrdfJoint]:
+def joints_of(tree: Any, path: Path) -> list[UrdfJoint]:
+    """All joints of a file."""
     elements = tree.findall("joint")
     if len(elements) > MOST_JOINTS:
         raise InputError(

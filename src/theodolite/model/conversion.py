@@ -13,6 +13,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, frozen
 from theodolite.errors import InputError, shown
+from theodolite.model import rotations
 from theodolite.model.conveniences import check_machine
 from theodolite.model.conventions import PARALLEL_SINE, Convention, Joint, Row
 from theodolite.model.gravity import down
@@ -42,8 +43,8 @@ def convert(robot: Robot, convention: Convention | str) -> Robot:
         )
     convention = named[name]
     arm = replace(robot, targets=())
-    rows = _CONVERTERS[convention](_aligned_links(arm), robot.joint_types)
-    offsets = _signs(arm) * arm.skeleton.offsets
+    links, offsets = joint_links(arm)
+    rows = _CONVERTERS[convention](links, robot.joint_types)
     converted = replace(
         robot,
         frames=tuple(rows),
@@ -54,6 +55,46 @@ def convert(robot: Robot, convention: Convention | str) -> Robot:
         return converted
     x, y, z = (float(part) for part in down(robot) @ converted.skeleton.links[0][0])
     return replace(converted, gravity=(x, y, z))
+
+
+def joint_links(robot: Robot) -> tuple[list[FloatArray], FloatArray]:
+    """Links (4, 4) between joints about z, and the constant part of each joint's amount."""
+    arm = replace(robot, targets=(), terms=())
+    return _aligned_links(arm), _signs(arm) * arm.skeleton.offsets
+
+
+def straightened(robot: Robot, *, hayati: bool = False) -> Robot:
+    """The robot with axes that are nearly parallel made parallel; itself if there are none.
+
+    Tables of Denavit and Hartenberg cannot follow such axes; Hayati's can, but not after slides.
+    """
+    links, offsets = joint_links(robot)
+    changed = False
+    for number, kind in enumerate(robot.joint_types[:-1], start=1):
+        nearly = EXACTLY_PARALLEL < _sine(links[number]) < PARALLEL_SINE
+        if nearly and not (hayati and kind is Joint.REVOLUTE):
+            changed = True
+            tilted = links[number][:3, 2]
+            straight = np.array([0.0, 0.0, np.sign(tilted[2])])
+            turn = np.cross(tilted, straight)
+            links[number] = links[number].copy()
+            links[number][:3, :3] = rotations.exp(_angle(turn)[None])[0] @ links[number][:3, :3]
+    if not changed:
+        return robot
+    return replace(
+        robot,
+        frames=tuple(_pose_rows(links, robot.joint_types)),
+        priorities={},
+        tolerances={},
+        targets=(),
+        transmission=replace(robot.transmission, offset=frozen(offsets)),
+    )
+
+
+def _angle(sine: FloatArray) -> FloatArray:
+    """The rotation vector whose sine times its axis is given."""
+    size = float(np.linalg.norm(sine))
+    return sine * (np.arcsin(size) / size)
 
 
 def _signs(robot: Robot) -> FloatArray:

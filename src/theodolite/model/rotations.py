@@ -45,6 +45,22 @@ def exp(vectors: FloatArray) -> FloatArray:
     return matrices
 
 
+def from_quaternion(quaternions: FloatArray) -> FloatArray:
+    """Rotation matrices (n, 3, 3) of quaternions w, x, y, z (n, 4) of any length but zero."""
+    from scipy.spatial.transform import Rotation
+
+    matrices: FloatArray = Rotation.from_quat(quaternions[:, [1, 2, 3, 0]]).as_matrix()
+    return matrices
+
+
+def to_quaternion(rotations: FloatArray) -> FloatArray:
+    """Unit quaternions w, x, y, z (n, 4) of rotation matrices (n, 3, 3)."""
+    from scipy.spatial.transform import Rotation
+
+    quaternions: FloatArray = Rotation.from_matrix(rotations).as_quat()[:, [3, 0, 1, 2]]
+    return quaternions
+
+
 def left_inverse(vectors: FloatArray) -> FloatArray:
     """Derivative of log(exp(dx) E) at dx = 0, (n, 3, 3)."""
     return _inverse(vectors, -0.5)

@@ -28,7 +28,8 @@ from theodolite.model.mechanism import Mechanism
 KINDS = (".png", ".svg", ".pdf")
 
 
-def _figure(width: float, height: float) -> tuple[Any, Any]:
+def new_figure(width: float, height: float) -> tuple[Any, Any]:
+    """A figure and its axes."""
     try:
         import matplotlib
     except ImportError as error:
@@ -48,7 +49,7 @@ def check_plot(path: Path) -> None:
         raise InputError(
             f"plots cannot be written as '{path.suffix}'", where=str(path), allowed=KINDS
         )
-    _figure(1.0, 1.0)
+    new_figure(1.0, 1.0)
 
 
 def _save(figure: Any, path: Path, *, force: bool) -> None:
@@ -63,7 +64,7 @@ def drawn_squares(path: Path, squares: Mapping[str, FloatArray], *, force: bool 
     """Corners in the plane, millimetres, one closed line for each name."""
     import numpy as np
 
-    figure, axes = _figure(5.0, 5.0)
+    figure, axes = new_figure(5.0, 5.0)
     styles = ("k--", "C3-o", "C0-o")
     for (name, corners), style in zip(squares.items(), styles, strict=False):
         closed = 1e3 * np.concatenate([corners, corners[:1]])
@@ -86,7 +87,7 @@ def compared_bars(
     """Groups of bars, one group for each label."""
     import numpy as np
 
-    figure, axes = _figure(5.5, 3.2)
+    figure, axes = new_figure(5.5, 3.2)
     places = np.arange(len(labels))
     width = 0.8 / len(series)
     for number, (name, values) in enumerate(series.items()):
@@ -98,6 +99,11 @@ def compared_bars(
 
 
 def torque_curves(path: Path, prediction: Prediction, title: str, *, force: bool = False) -> None:
+    """Write measured and predicted torques over time."""
+    _save(torque_figure(prediction, title), path, force=force)
+
+
+def torque_figure(prediction: Prediction, title: str) -> Any:
     """Measured and predicted torques over time with their difference, one row for each joint."""
     motors = prediction.measured.shape[1]
     figure, grid = _grid(motors, 9.0, 1.5 * motors + 0.6)
@@ -107,7 +113,8 @@ def torque_curves(path: Path, prediction: Prediction, title: str, *, force: bool
         axes.plot(prediction.times, predicted, "C0", linewidth=0.9, label="predicted")
         axes.plot(prediction.times, predicted - measured, "C3", linewidth=0.7, label="difference")
         axes.axhline(0.0, color="0.8", linewidth=0.5, zorder=0)
-        axes.set_ylabel(f"joint {motor + 1}\n(N m)")
+        unit = "N" if prediction.sliding[motor] else "N m"
+        axes.set_ylabel(f"joint {motor + 1}\n({unit})")
         axes.text(
             0.995, 0.04, f"{100 * prediction.joint_errors[motor]:.1f} %", ha="right",
             transform=axes.transAxes,
@@ -115,7 +122,7 @@ def torque_curves(path: Path, prediction: Prediction, title: str, *, force: bool
     figure.suptitle(title)
     grid[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, fontsize="small")
     grid[-1].set_xlabel("time (s)")
-    _save(figure, path, force=force)
+    return figure
 
 
 def trajectory_curves(
@@ -151,7 +158,7 @@ def robot_figure(robot: Machine, q: ArrayLike | None = None) -> Any:
     """A robot as lines between the origins of its frames, its tool marked; metres."""
     import numpy as np
 
-    figure, flat = _figure(5.0, 5.0)
+    figure, flat = new_figure(5.0, 5.0)
     figure.delaxes(flat)
     axes = figure.add_subplot(projection="3d")
     lines = robot_lines(robot, q)
@@ -208,7 +215,7 @@ def _ends(tape: Sequence[Element]) -> list[int]:
 
 def result_figure(result: Result) -> Any:
     """For each quantity: how its errors are spread after the fit, and their size before it."""
-    figure, first = _figure(9.0, 3.0 * len(result.after))
+    figure, first = new_figure(9.0, 3.0 * len(result.after))
     figure.delaxes(first)
     grid = figure.subplots(len(result.after), 2, squeeze=False)
     for (spread, sizes), (quantity, after) in zip(grid, result.after.items(), strict=True):
@@ -229,7 +236,7 @@ def result_figure(result: Result) -> Any:
 
 def _grid(rows: int, width: float, height: float) -> tuple[Any, list[Any]]:
     """Axes one above the other, with the same times."""
-    figure, first = _figure(width, height)
+    figure, first = new_figure(width, height)
     figure.delaxes(first)
     axes = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
     return figure, list(axes)

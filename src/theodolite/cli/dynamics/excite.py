@@ -13,7 +13,6 @@ from theodolite.cli.dynamics.options import (
     RotorsOption,
     TipOption,
     load_dynamics,
-    parse_choice,
     parse_drives,
     parse_numbers,
 )
@@ -24,6 +23,7 @@ from theodolite.cli.options import (
     SeedOption,
     console,
     generator,
+    member_of,
     print_json,
     wrote,
 )
@@ -144,7 +144,7 @@ def command(
     from theodolite.report.dynamics import excitation_data, show_excitation, show_remarks
     from theodolite.report.plots import check_plot, trajectory_curves
 
-    chosen = parse_choice(Criterion, criterion, "--criterion")
+    chosen = member_of(Criterion, criterion, "--criterion")
     parts = [Part(duration)] if slow == 0 else [Part(slow, slow_speed), Part(duration)]
     check_rate(rate, sum(part.duration for part in parts))
     inputs = [Path(robot), *([] if parameters is None else [parameters])]

@@ -12,7 +12,6 @@ from theodolite.cli.dynamics.options import (
     RotorsOption,
     TipOption,
     load_dynamics,
-    parse_choice,
     parse_drives,
 )
 from theodolite.cli.options import (
@@ -21,6 +20,7 @@ from theodolite.cli.options import (
     SeedOption,
     console,
     generator,
+    member_of,
     print_json,
 )
 
@@ -57,8 +57,8 @@ def command(
     from theodolite.report.data import identifiability_data
     from theodolite.report.text import show_identifiability
 
-    analysis = parse_choice(Analysis, by, "--by")
-    samples = parse_choice(Samples, model, "--model")
+    analysis = member_of(Analysis, by, "--by")
+    samples = member_of(Samples, model, "--model")
     dynamics = load_dynamics(robot, gravity, tip)
     drives = parse_drives(DEFAULT_FRICTION if friction else "none", rotors=rotors)
     identifiability = find_base_parameters(

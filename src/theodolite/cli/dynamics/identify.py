@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,7 +28,6 @@ from theodolite.cli.dynamics.options import (
     UsableOption,
     choose_drives,
     load_dynamics,
-    parse_choice,
     parse_transitions,
 )
 from theodolite.cli.options import (
@@ -36,8 +35,10 @@ from theodolite.cli.options import (
     ForceOption,
     IgnoreOption,
     JsonOption,
+    ReportOption,
     RobotArgument,
     console,
+    member_of,
     print_json,
     working,
     wrote,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from theodolite.dynamics.estimators import Estimator
+    from theodolite.dynamics.judge import Judgement
     from theodolite.dynamics.parameters import DynamicParameters
     from theodolite.dynamics.result import IdentifiedDynamics
 
@@ -128,6 +130,7 @@ def command(
         ),
     ] = None,
     plot: PlotOption = None,
+    report: ReportOption = None,
     good: GoodOption = DEFAULT_GOOD,
     usable: UsableOption = DEFAULT_USABLE,
     drive_gains: GainsOption = None,
@@ -146,16 +149,18 @@ def command(
     from theodolite.dynamics.identify import identify_dynamics
     from theodolite.dynamics.judge import Accuracy, judge_identification
     from theodolite.errors import InputError
-    from theodolite.io.dynamics_file import dynamics_content, write_content
+    from theodolite.io.dynamics_file import dynamics_content
     from theodolite.io.writing import check_outputs
     from theodolite.report.dynamics import show_identified, show_judgement, show_remarks
+    from theodolite.report.html import check_report
     from theodolite.report.plots import check_plot, torque_curves
 
-    chosen = None if estimator is None else parse_choice(Estimator, estimator, "--estimator")
-    kind = parse_choice(Model, model, "--model")
+    chosen = None if estimator is None else member_of(Estimator, estimator, "--estimator")
+    kind = member_of(Model, model, "--model")
     accuracy = Accuracy(good / 100, usable / 100)
     inputs = [Path(robot), *data, *(path for path in (check, prior) if path is not None)]
-    check_outputs([out, urdf_out, plot], force=force, inputs=inputs)
+    check_outputs([out, urdf_out, plot, report], force=force, inputs=inputs)
+    check_report(report)
     if plot is not None:
         check_plot(plot)
     if urdf_out is not None:
@@ -184,16 +189,17 @@ def command(
         )
         unseen = [] if check is None else [reader.read(check)]
         judgement = judge_identification(result, unseen, accuracy=accuracy, trim=not keep_rest)
-    wanted = out is not None or json
+    wanted = out is not None or report is not None or json
     content = dynamics_content(result, judgement, inputs=inputs) if wanted else {}
-    if out is not None:
-        write_content(out, content, force=force)
+    _write(content, judgement, out, report, force=force)
     show_identified(screen, result, f"Parameters of {dynamics.name}, {result.estimator.value}")
     show_judgement(screen, judgement)
     if plot is not None:
         what = "fitted" if judgement.check is None else "not seen before"
         torque_curves(plot, judgement.decisive, f"{dynamics.name}: torques {what}", force=force)
         wrote(screen, plot)
+    if report is not None:
+        wrote(screen, report)
     if urdf_out is not None:
         _write_urdf(screen, Path(robot), urdf_out, result, tip, force=force)
     show_remarks(screen, judgement.notes, judgement.warnings)
@@ -201,6 +207,26 @@ def command(
         print_json(content)
     if not judgement.good:
         raise typer.Exit(1)
+
+
+def _write(
+    content: dict[str, Any],
+    judgement: Judgement,
+    out: Path | None,
+    report: Path | None,
+    *,
+    force: bool,
+) -> None:
+    """Keep the parameters with some torques to draw, and a report."""
+    from theodolite.io.dynamics_file import curves_content, write_content
+    from theodolite.report.dynamics_page import dynamics_page
+    from theodolite.report.html import write_report
+
+    if out is not None:
+        torques = curves_content(judgement.decisive)
+        write_content(out, {**content, "torques": torques}, force=force)
+    if report is not None:
+        write_report([dynamics_page(content, judgement.decisive)], report, force=force)
 
 
 def _check_urdf_output(robot: str, estimator: Estimator | None, tip: str | None) -> None:

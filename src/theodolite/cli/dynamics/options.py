@@ -177,16 +177,6 @@ def parse_numbers(text: str, option: str, example: str) -> FloatArray:
     return values
 
 
-def parse_choice(kind: type[Member], text: str, option: str) -> Member:
-    """A member of an enumeration by its value."""
-    from theodolite.errors import InputError
-
-    try:
-        return kind(text)
-    except ValueError as error:
-        raise InputError(f"{option} {text}", allowed=[each.value for each in kind]) from error
-
-
 def parse_drives(friction: str, *, rotors: bool, dynamics: MachineDynamics | None = None) -> Drives:
     """Rotors, and friction terms by their names, of all motors or of single joints.
 
