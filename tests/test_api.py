@@ -313,9 +313,7 @@ def test_saving(result: th.Result, tmp_path: Path) -> None:
         "Calibrated by theodolite" in tomllib.loads((tmp_path / "robot.toml").read_text())["source"]
     )
     result.save(str(tmp_path / "result.json"))
-    assert json.loads((tmp_path / "result.json").read_text()) == json.loads(
-        json.dumps(result.to_dict())
-    )
+    assert th.read_result(tmp_path / "result.json").to_dict() == result.to_dict()
     th.robots.gough().save(tmp_path / "gough.toml")
     assert th.read_robot(tmp_path / "gough.toml").name == "gough"
     with pytest.raises(th.InputError, match="exists already"):

@@ -10,7 +10,7 @@ import numpy as np
 
 from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.machine import Machine
-from theodolite.model.parameters import placing
+from theodolite.model.parameters import Group, placing
 from theodolite.model.poses import Poses, roll_pitch_yaw
 from theodolite.model.robot import Robot
 
@@ -20,8 +20,8 @@ _Value = TypeVar("_Value", int, float)
 def base_and_tool(robot: Robot, flange: Robot | None = None) -> tuple[Poses, Poses]:
     """The frame before the first joint in the world, and the first target in the last joint's.
 
-    What turns and shifts the arm about its first axis and its last acts like base and tool. With a
-    ``flange``, the robot as it was before a calibration, these parameters are taken as that robot
+    What stands before the first joint's motion or behind the last one's, or turns and shifts the
+    arm about these axes, acts like base and tool. With a ``flange``, the robot as it was before a calibration, these parameters are taken as that robot
     has them, and base and tool take what they changed by: flange and first axis stay where
     controllers believe them to be.
     """
@@ -35,19 +35,32 @@ def base_and_tool(robot: Robot, flange: Robot | None = None) -> tuple[Poses, Pos
         return base, tool
     arms = []
     for row in (first, last):
-        # The same arm, but for what turns and shifts it about this joint's axis.
-        kept = {
-            p.name: q.value
-            for p in robot.parameters
-            for q in flange.parameters
-            if p.places and p.name == q.name and p.frame == row + robot.first_number
-        }
+        # The same arm, but for what acts like its base or its tool.
+        nominal = {p.name: p.value for p in flange.parameters}
+        kept = {name: nominal[name] for name in _ends(robot, row) if name in nominal}
         other = replace(robot.with_values(kept), terms=(), priorities={}, tolerances={}, targets=())
         arms.append(_at_zero(replace(other, frames=other.frames[first : last + 1])))
     return (
         base.then(from_base).then(arms[0].inverse),
         arms[1].inverse.then(from_base).then(tool),
     )
+
+
+def _ends(robot: Robot, row: int) -> list[str]:
+    """Parameters of the first joint's row or the last's that act like base or tool."""
+    frame = robot.frames[row]
+    own = [p for p in robot.parameters if p.frame == row + robot.first_number and not p.gain]
+    names = {p.name for p in own if p.places}
+    if row == robot.joint_rows[0]:
+        names |= {p.name for p in own if p.group is Group.BASE}
+    if row == robot.joint_rows[-1]:
+        moving = [n for n, slot in enumerate(frame.slots) if slot.moved_by is frame.joint]
+        last = moving[-1] if moving else len(frame.slots)
+        if frame.convention is Convention.GENERALIZED:
+            last = -1
+        behind = {slot.column for slot in frame.slots[last + 1 :]}
+        names |= {p.name for p in own if p.column in behind}
+    return sorted(names)
 
 
 def with_links_fixed(robot: Machine) -> Machine:

@@ -200,7 +200,7 @@ def method_from(
     return method_named(name, **{option: given[option] for option in given if option in asked})
 
 
-def _numbers(text: str, largest: float) -> FloatArray:
+def numbers(text: str, largest: float) -> FloatArray:
     """The numbers in a text; none where one is not finite or too large."""
     import numpy as np
 
@@ -218,7 +218,7 @@ def parse_turn(text: str) -> FloatArray:
     from theodolite.errors import InputError
     from theodolite.model.poses import rotation_matrix
 
-    angles = _numbers(text, 360.0)
+    angles = numbers(text, 360.0)
     if len(angles) != 3:
         allowed = "roll,pitch,yaw in deg, each from -360 to 360: R = Rz(yaw) Ry(pitch) Rx(roll)"
         raise InputError(f"--tool-turn: {text!r} is not a rotation", allowed=allowed)
@@ -231,7 +231,7 @@ def parse_line(text: str) -> FloatArray:
 
     from theodolite.errors import InputError
 
-    values = _numbers(text, 1e9)
+    values = numbers(text, 1e9)
     if len(values) != 6 or not 1e-6 < float(np.linalg.norm(values[3:])) < 1e6:
         allowed = "x_mm,y_mm,z_mm,ux,uy,uz: a point, and a direction of any length"
         raise InputError(f"--line: {text!r} is not a line", allowed=allowed)
@@ -244,7 +244,7 @@ def parse_plane(text: str) -> FloatArray:
 
     from theodolite.errors import InputError
 
-    values = _numbers(text, 1e9)
+    values = numbers(text, 1e9)
     allowed = "a,b,c in 1/m (a x + b y + c z + 1 = 0) or nx,ny,nz,h_mm (n . P = h)"
     size = float(np.linalg.norm(values[:3]))
     if len(values) not in (3, 4) or not 1e-6 < size < 1e6:

@@ -5,25 +5,25 @@ The controller knows the nominal robot N, the true one is the calibrated C. For 
     joints      q with C(q) = T
     command     N(q): the pose whose nominal inverse is q, for controllers that take poses
 
-Targets are given in the frame before the first joint, as controllers do, or in the world of the
-measurements. A program of joints p wants what the nominal robot would have done: T = N(p).
+Targets are given as controllers have them (`controller.py`), or in the world of the measurements. A
+program of joints p wants what the nominal robot would have done: T = N(p).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
-from theodolite.calibration.base_and_tool import base_and_tool
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.compensation.controller import Controlled, ControllerFrames, controlled
 from theodolite.compensation.inverse import Inverse, Reach, Targets, any_joints, inverse
+from theodolite.compensation.path import followed, jumps_of
+from theodolite.compensation.uncertainty import Uncertainty
 from theodolite.errors import InputError
 from theodolite.model import rotations
 from theodolite.model.machine import Machine
-from theodolite.model.poses import Poses
-from theodolite.model.robot import Robot
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,13 @@ class Compensation:
     #: How far the true robot would have been off without it, m and rad, (n,).
     before: FloatArray
     before_turn: FloatArray
+    #: Joints that the controller would have commanded without it, (n, joints).
+    planned: FloatArray
+    #: How far off the corrected robot is to be expected, rms, as the covariance of its parameters
+    #: says, m, (n,); None where that is not known.
+    expected: FloatArray | None = None
+    #: Rows to which the joints jump, where the targets are samples of a path; None for others.
+    jumps: IntArray | None = None
 
     @property
     def motors(self) -> FloatArray:
@@ -47,8 +54,20 @@ class Compensation:
 
     @property
     def good(self) -> bool:
-        """Is every target reached?"""
-        return bool(self.found.good.all())
+        """Is every target reached, and without a jump?"""
+        return bool(self.found.good.all()) and (self.jumps is None or not len(self.jumps))
+
+    def beside(self, other: Compensation) -> Compensation:
+        """The targets of both, those of the other behind."""
+        known = self.expected is not None and other.expected is not None
+        joined = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in (
+                *("positions", "rotations", "shift", "turn", "before", "before_turn", "planned"),
+                *(("expected",) if known else ()),
+            )
+        }
+        return Compensation(self.found.beside(other.found), **joined)
 
     def counts(self) -> dict[str, int]:
         """How many targets came to which end."""
@@ -62,50 +81,56 @@ def compensate(
     *,
     seed: FloatArray | None = None,
     world: bool = False,
+    frames: ControllerFrames | None = None,
+    path: bool = False,
+    uncertainty: Uncertainty | None = None,
     rng: np.random.Generator | None = None,
 ) -> Compensation:
     """Joints and poses to command for wanted poses or positions.
 
     ``seed`` are joints near the solution, one row for all or one for each; without, they are looked
-    for. Targets are in the frame before the first joint, or in the ``world`` of the robot files.
+    for. Targets are in the frame before the first joint, in the ``world`` of the robot files, or in
+    the ``frames`` of a controller. Those of a ``path`` follow each other on one branch.
     """
     _check(calibrated, nominal)
-    before, after = _frames(calibrated, world=world), _frames(nominal, world=world)
-    wanted = _in_world(targets, before)
-    planned = _planned(nominal, _in_world(targets, after), seed, rng or np.random.default_rng(0))
-    return _compensated(calibrated, nominal, targets, wanted, planned, before, after)
+    true, known = (
+        controlled(robot, nominal, frames, world=world) for robot in (calibrated, nominal)
+    )
+    rng = rng or np.random.default_rng(0)
+    planned = _planned(known.robot, known.of(targets), seed, rng, path=path)
+    made = _compensated(true, known, targets, planned)
+    made = replace(made, expected=_expected(true, made, uncertainty, world=world))
+    if not path:
+        return made
+    return replace(made, jumps=jumps_of(true.robot, true.of(targets), made.motors))
 
 
 def compensate_joints(
-    calibrated: Machine, nominal: Machine, motors: FloatArray, *, world: bool = False
+    calibrated: Machine,
+    nominal: Machine,
+    motors: FloatArray,
+    *,
+    world: bool = False,
+    frames: ControllerFrames | None = None,
+    uncertainty: Uncertainty | None = None,
 ) -> Compensation:
     """Joints with which the true robot reaches what the nominal one would have reached."""
     _check(calibrated, nominal)
-    before, after = _frames(calibrated, world=world), _frames(nominal, world=world)
-    motion = nominal.motion(nominal.values, motors)
-    reached = after.inverse.then(Poses(motion.rotation, motion.position))
-    turned = reached.rotation if nominal.joints >= 6 else None
-    targets = Targets(reached.position, turned)
-    wanted = _in_world(targets, before)
-    return _compensated(calibrated, nominal, targets, wanted, motors, before, after)
+    true, known = (
+        controlled(robot, nominal, frames, world=world) for robot in (calibrated, nominal)
+    )
+    reached = known.tips(motors)
+    targets = Targets(reached.position, reached.rotation if nominal.joints >= 6 else None)
+    made = _compensated(true, known, targets, motors)
+    return replace(made, expected=_expected(true, made, uncertainty, world=world))
 
 
 def _compensated(
-    calibrated: Machine,
-    nominal: Machine,
-    targets: Targets,
-    wanted: Targets,
-    planned: FloatArray,
-    before: Poses,
-    after: Poses,
+    true: Controlled, known: Controlled, targets: Targets, planned: FloatArray
 ) -> Compensation:
-    found = inverse(calibrated, wanted, planned)
-    motion = nominal.motion(nominal.values, found.motors)
-    command = after.inverse.then(Poses(motion.rotation, motion.position))
-    turn = np.zeros(len(targets))
-    uncorrected = calibrated.motion(calibrated.values, planned)
-    there = before.inverse.then(Poses(uncorrected.rotation, uncorrected.position))
-    before_turn = np.zeros(len(targets))
+    found = inverse(true.robot, true.of(targets), planned)
+    command, there = known.tips(found.motors), true.tips(planned)
+    turn, before_turn = np.zeros(len(targets)), np.zeros(len(targets))
     if targets.rotations is not None:
         turn, before_turn = (
             np.linalg.norm(
@@ -121,7 +146,17 @@ def _compensated(
         turn,
         np.linalg.norm(there.position - targets.positions, axis=1),
         before_turn,
+        planned,
     )
+
+
+def _expected(
+    true: Controlled, made: Compensation, uncertainty: Uncertainty | None, *, world: bool
+) -> FloatArray | None:
+    if uncertainty is None:
+        return None
+    points = true.robot.motion(true.robot.values, made.motors).position
+    return uncertainty.at(made.motors, points, world=world)
 
 
 def _check(calibrated: Machine, nominal: Machine) -> None:
@@ -129,22 +164,13 @@ def _check(calibrated: Machine, nominal: Machine) -> None:
         raise InputError(f"'{nominal.name}' has different joints from '{calibrated.name}'")
 
 
-def _frames(robot: Machine, *, world: bool) -> Poses:
-    """The frame in which targets are given, in the robot's world."""
-    if world or not isinstance(robot, Robot):
-        return Poses.one(np.eye(3), np.zeros(3))
-    return base_and_tool(robot)[0]
-
-
-def _in_world(targets: Targets, frame: Poses) -> Targets:
-    """Targets that were given in a frame, in the world of that frame."""
-    turned = np.eye(3)[None] if targets.rotations is None else targets.rotations
-    there = frame.then(Poses(turned, targets.positions))
-    return Targets(there.position, None if targets.rotations is None else there.rotation)
-
-
 def _planned(
-    nominal: Machine, targets: Targets, seed: FloatArray | None, rng: np.random.Generator
+    nominal: Machine,
+    targets: Targets,
+    seed: FloatArray | None,
+    rng: np.random.Generator,
+    *,
+    path: bool,
 ) -> FloatArray:
     """What the controller would command without correction: the nominal solution."""
     if seed is None:
@@ -156,4 +182,5 @@ def _planned(
     start = np.broadcast_to(seed, (len(targets), seed.shape[1])).copy()
     found = inverse(nominal, targets, start)
     ok = np.array([one not in (Reach.OUT, Reach.STUCK) for one in found.outcome])
-    return np.where(ok[:, None], found.motors, start)
+    planned = np.where(ok[:, None], found.motors, start)
+    return followed(nominal, targets, planned) if path else planned

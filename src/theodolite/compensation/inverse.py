@@ -28,6 +28,8 @@ NEARLY_SINGULAR = 1e-2
 REACHED = 1e-10
 #: Random starts for targets of which no nearby joints are known, each time for all that are left.
 ROUNDS = 30
+#: Random starts with which the branches of a target are looked for.
+STARTS = 64
 
 
 class Reach(Enum):
@@ -82,6 +84,16 @@ class Inverse:
     margin: FloatArray
     nearest: tuple[str, ...]
 
+    def beside(self, other: Inverse) -> Inverse:
+        """Both, the other behind."""
+        arrays = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("motors", "distance", "angle", "mobility", "margin")
+        }
+        return Inverse(
+            outcome=self.outcome + other.outcome, nearest=self.nearest + other.nearest, **arrays
+        )
+
     @property
     def good(self) -> BoolArray:
         return np.array([one.good for one in self.outcome], dtype=bool)
@@ -97,7 +109,7 @@ def inverse(robot: Machine, targets: Targets, seed: FloatArray) -> Inverse:
     if targets.rotations is not None:
         turn = motion.rotation @ targets.rotations.transpose(0, 2, 1)
         angle = np.linalg.norm(rotations.log(turn), axis=1)
-    mobility = _mobility(robot, targets, motors)
+    mobility = mobility_of(robot, targets, motors)
     readings = robot.readings(motors)
     room = np.minimum(readings - robot.lower, robot.upper - readings)
     closest = np.argmin(room, axis=1)
@@ -128,7 +140,7 @@ def _outcome(near: bool, margin: float, moved: float, mobility: float) -> Reach:
     return Reach.SINGULAR if mobility < NEARLY_SINGULAR else Reach.REACHED
 
 
-def _mobility(robot: Machine, targets: Targets, motors: FloatArray) -> FloatArray:
+def mobility_of(robot: Machine, targets: Targets, motors: FloatArray) -> FloatArray:
     """The smallest singular value of how joints move the tip in what the targets ask of it."""
     goal = targets.goal()
     reach = robot.reach() or 1.0
@@ -137,6 +149,24 @@ def _mobility(robot: Machine, targets: Targets, motors: FloatArray) -> FloatArra
     J[:, : goal.lengths] /= reach
     # An arm of few joints cannot move in all directions anyway: as many count as it has.
     return np.asarray(np.linalg.svd(J, compute_uv=False)[:, -1])
+
+
+def all_joints(
+    robot: Machine, targets: Targets, rng: np.random.Generator, *, starts: int = STARTS
+) -> list[FloatArray]:
+    """Joints within limits of every branch that random starts find, (branches, joints) each."""
+    drawn = robot.random_motors(starts, rng)
+    rows = np.repeat(np.arange(len(targets)), starts)
+    motors, solved = satisfy(robot, targets.take(rows).goal(), np.tile(drawn, (len(targets), 1)))
+    readings = robot.readings(motors)
+    inside = ((readings >= robot.lower) & (readings <= robot.upper)).all(axis=1)
+    found = []
+    for number in range(len(targets)):
+        own = motors[(rows == number) & solved & inside]
+        # Starts that end in the same joints, but for rounding, are one.
+        _, first = np.unique(np.round(own, 6), axis=0, return_index=True)
+        found.append(own[np.sort(first)])
+    return found
 
 
 def any_joints(robot: Machine, targets: Targets, rng: np.random.Generator) -> FloatArray:

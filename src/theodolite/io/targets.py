@@ -93,7 +93,7 @@ def write_details(
     kinds = dict(zip(robot.joint_names, robot.joint_types, strict=True))
     text = [
         "line,error_before_mm,error_before_mrad,correction_mm,correction_mrad,left_mm,left_mrad,"
-        "joint_nearest_to_limit,room,unit,outcome"
+        "expected_mm,joint_nearest_to_limit,room,unit,outcome"
     ]
     for row, outcome in enumerate(made.found.outcome):
         joint = made.found.nearest[row]
@@ -104,7 +104,8 @@ def write_details(
             *(1e3 * made.shift[row], 1e3 * made.turn[row]),
             *(1e3 * made.found.distance[row], 1e3 * made.found.angle[row]),
         )
-        cells = [str(int(lines[row])), *(f"{value:.9g}" for value in numbers), joint]
+        expected = "" if made.expected is None else f"{1e3 * made.expected[row]:.9g}"
+        cells = [str(int(lines[row])), *(f"{value:.9g}" for value in numbers), expected, joint]
         cells += [f"{np.degrees(room) if turning else 1e3 * room:.9g}", "deg" if turning else "mm"]
         text.append(",".join([*cells, outcome.value.replace(",", ";")]))
     write_text(path, "\n".join(text) + "\n", force=force)

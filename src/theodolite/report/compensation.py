@@ -11,6 +11,8 @@ from rich.table import Table
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.compensation.compensate import Compensation
+from theodolite.compensation.programs import Corrected
+from theodolite.io.programs.text import ProgramText
 
 #: So many targets that are not reached are named.
 NAMED = 10
@@ -37,6 +39,8 @@ def compensation_data(made: Compensation, lines: IntArray) -> dict[str, Any]:
         "left_mm": _sizes(1e3 * made.found.distance[some]),
         "correction_mm": _sizes(1e3 * made.shift[some]),
         "correction_mrad": _sizes(1e3 * made.turn[some]),
+        "expected_mm": None if made.expected is None else _sizes(1e3 * made.expected[some]),
+        "jumps": None if made.jumps is None else [int(lines[row]) for row in made.jumps],
         "not_reached": [
             {
                 "line": int(lines[row]),
@@ -62,10 +66,12 @@ def show_compensation(console: Console, made: Compensation, lines: IntArray) -> 
         ("error without correction (mm)", "before_mm"),
         ("error without correction (mrad)", "before_mrad"),
         ("error with correction (mm)", "left_mm"),
+        ("expected from the calibration's uncertainty (mm)", "expected_mm"),
         ("correction (mm)", "correction_mm"),
         ("correction (mrad)", "correction_mrad"),
     ):
-        table.add_row(title, *(f"{content[key][name]:.4g}" for name in ("mean", "rms", "max")))
+        if content[key] is not None:
+            table.add_row(title, *(f"{content[key][name]:.4g}" for name in ("mean", "rms", "max")))
     if content["reached"]:
         console.print(table)
     for one in content["not_reached"][:NAMED]:
@@ -77,3 +83,32 @@ def show_compensation(console: Console, made: Compensation, lines: IntArray) -> 
     more = len(content["not_reached"]) - NAMED
     if more > 0:
         console.print(f"[yellow]and {more} more[/yellow]")
+    if content["jumps"]:
+        named = ", ".join(map(str, content["jumps"][:NAMED]))
+        console.print(f"[yellow]the joints jump to line {named}: no motion leads there[/yellow]")
+
+
+def program_data(program: ProgramText, made: Corrected) -> dict[str, Any]:
+    """What ``compensate --json`` prints of a program."""
+    joined, lines = made.joined([spot.line for spot in program.spots])
+    return {
+        **compensation_data(joined, lines),
+        "off_branch": [program.spots[number].line for number in made.off_branch],
+        "left_alone": [{"line": one.line, "what": one.what} for one in program.left_alone],
+        "refused": [{"line": one.line, "what": one.what} for one in program.refused],
+    }
+
+
+def show_program(console: Console, program: ProgramText, made: Corrected) -> None:
+    """What became of the targets of a program, and what was not corrected."""
+    show_compensation(console, *made.joined([spot.line for spot in program.spots]))
+    for number in made.off_branch[:NAMED]:
+        spot = program.spots[number]
+        console.print(
+            f"[yellow]line {spot.line}: {escape(spot.name or 'target')} is not reached on the "
+            "branch that its configuration names, and was left alone[/yellow]"
+        )
+    for one in program.left_alone:
+        console.print(f"line {one.line}: left alone, {one.what}", markup=False)
+    for one in program.refused:
+        console.print(f"[yellow]line {one.line}: not corrected, {escape(one.what)}[/yellow]")

@@ -1,0 +1,136 @@
+"""KUKA KRL: aggregates ``{X 1,Y 2,Z 3,A 4,B 5,C 6,S 2,T 3}`` and ``{A1 1,A2 2, ...}``.
+
+Positions are in mm, angles in degrees: R = Rz(A) Ry(B) Rx(C). Turn T has a bit for each axis whose
+angle is negative.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from theodolite.arrays import BoolArray, FloatArray
+from theodolite.compensation.programs import Branch, Kind
+from theodolite.io.programs.text import (
+    NUMBER,
+    Notation,
+    ProgramText,
+    Remark,
+    Spot,
+    euler,
+    line_of,
+    masked,
+    near_euler,
+    sensible,
+)
+
+SUFFIXES = (".src", ".dat", ".sub")
+_AGGREGATE = re.compile(r"\{\s*(?:(\w+)\s*:)?([^{}]*)\}")
+_PAIR = re.compile(rf"([A-Za-z_]\w*)\s+({NUMBER}|[^,\s]+)")
+_POSE = ("X", "Y", "Z", "A", "B", "C")
+_AXES = ("A1", "A2", "A3", "A4", "A5", "A6")
+#: Frames and loads of the controller: no targets.
+_FRAMES = re.compile(
+    r"(\$\w+|\b(TOOL_DATA|BASE_DATA|LOAD_DATA|MACHINE_DEF|FDAT|PDAT|LDAT)\b[^=]*)=?[^={]*$",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(r"\b(PTP_REL|LIN_REL|CIRC_REL|SPTP_REL|SLIN_REL|SCIRC_REL)\b", re.IGNORECASE)
+#: Frames put one behind the other, outside of aggregates.
+_PRODUCT = re.compile(r"(\w+|\})\s*:\s*(\w+|\{)")
+_COMPONENT = re.compile(r"\b(\w+)\.(X|Y|Z|A|B|C|A[1-6])\s*=[^=]", re.IGNORECASE)
+
+
+def parse(content: bytes) -> ProgramText:
+    """Targets of a source file or a data list."""
+    text = masked(content.decode("latin-1"), ";")
+    spots: list[Spot] = []
+    left: list[Remark] = []
+    refused = list(_refused(text))
+    relative = {remark.line for remark in refused}
+    for found in _AGGREGATE.finditer(text):
+        line = line_of(text, found.start())
+        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        pairs = {pair[1].upper(): pair for pair in _PAIR.finditer(found[2])}
+        keys = _POSE if set(_POSE) & set(pairs) else _AXES
+        if not set(keys) & set(pairs) or line in relative:
+            continue
+        name = _name(before)
+        if _FRAMES.search(before) is not None:
+            left.append(Remark(line, f"{name or 'a frame'}: a frame or axes of the controller"))
+        elif not set(keys) <= set(pairs):
+            missing = " ".join(key for key in keys if key not in pairs)
+            refused.append(Remark(line, f"{name or 'a target'} lacks {missing}: the rest depends "
+                                        "on where the robot is"))  # fmt: skip
+        elif not all(re.fullmatch(NUMBER, pairs[key][2]) for key in keys):
+            refused.append(Remark(line, f"{name or 'a target'}: not all of it are numbers"))
+        else:
+            spots.append(_spot(found, pairs, keys, line, name))
+    return ProgramText(
+        content,
+        Notation(_read, _write, (4, 4, 4, 5, 5, 5), 6, np.pi / 180, 1e-3),
+        tuple(spot for spot in spots if sensible(spot.values)),
+        tuple(left),
+        tuple(sorted(refused, key=lambda remark: remark.line)),
+    )
+
+
+def _spot(
+    found: re.Match[str],
+    pairs: dict[str, re.Match[str]],
+    keys: tuple[str, ...],
+    line: int,
+    name: str,
+) -> Spot:
+    first = found.start(2)
+    places = tuple((first + pairs[key].start(2), first + pairs[key].end(2)) for key in keys)
+    values = tuple(float(pairs[key][2]) for key in keys)
+    turn = pairs.get("T")
+    branch = None
+    if keys == _POSE and turn is not None and turn[2].isdigit():
+        branch = _branch(int(turn[2]))
+    return Spot(line, name, Kind.POSE if keys == _POSE else Kind.JOINTS, places, values, branch)
+
+
+def _name(before: str) -> str:
+    declared = re.search(r"([\w$]+)\s*(\[[^\]]*\])?\s*=\s*$", before)
+    return declared[1] if declared else ""
+
+
+def _branch(turn: int) -> Branch:
+    """Signs of the axes."""
+
+    def agrees(joints: FloatArray) -> BoolArray:
+        near = 1e-6
+        agreeing = np.ones(len(joints), dtype=bool)
+        for axis in range(min(6, joints.shape[1])):
+            negative = bool(turn >> axis & 1)
+            agreeing &= joints[:, axis] < near if negative else joints[:, axis] > -near
+        return agreeing
+
+    return agrees
+
+
+def _refused(text: str) -> Iterator[Remark]:
+    for found in _RELATIVE.finditer(text):
+        yield Remark(line_of(text, found.start()), f"{found[1]}: a relative target")
+    # What is between braces is blank here: a colon there names a type.
+    outside = _AGGREGATE.sub(lambda one: "{" + " " * (len(one[0]) - 2) + "}", text)
+    for found in _PRODUCT.finditer(outside):
+        line = outside[outside.rfind("\n", 0, found.start()) + 1 : found.end()]
+        if re.search(r"\b(CASE|GLOBAL|DEFDAT|SWITCH)\b", line, re.IGNORECASE):
+            continue
+        if re.search(r"=|\b(S?PTP|S?LIN|S?CIRC)\b", line, re.IGNORECASE):
+            yield Remark(line_of(text, found.start()), f"{found[0]}: a computed target")
+    for found in _COMPONENT.finditer(outside):
+        yield Remark(line_of(text, found.start()), f"{found[1]}.{found[2]}: a computed target")
+
+
+def _read(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return 1e-3 * values[:3], euler(np.radians(values[3:6]))
+
+
+def _write(position: FloatArray, rotation: FloatArray, before: FloatArray) -> FloatArray:
+    angles = near_euler(rotation, np.radians(before[3:6]))
+    return np.concatenate([1e3 * position, np.degrees(angles)])

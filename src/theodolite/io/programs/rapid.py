@@ -1,0 +1,154 @@
+"""ABB RAPID: ``robtarget`` and ``jointtarget`` literals.
+
+A robtarget is ``[[x,y,z],[q1,q2,q3,q4],[cf1,cf4,cf6,cfx],[six external axes]]`` in mm; a
+jointtarget is ``[[six joints],[six external axes]]`` in degrees.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from theodolite.arrays import BoolArray, FloatArray
+from theodolite.compensation.programs import Branch, Kind
+from theodolite.io.programs.text import (
+    NUMBER,
+    Notation,
+    ProgramText,
+    Remark,
+    Spot,
+    line_of,
+    masked,
+    numbers_in,
+    sensible,
+)
+from theodolite.model import rotations
+
+SUFFIXES = (".mod", ".modx", ".prg", ".sys", ".sysx")
+
+
+def _list(count: int) -> str:
+    return r"\[\s*" + r"\s*,\s*".join([NUMBER] * count) + r"\s*\]"
+
+
+_SEPARATOR = r"\s*,\s*"
+_ROBTARGET = re.compile(
+    r"\[\s*" + _SEPARATOR.join((_list(3), _list(4), _list(4), _list(6))) + r"\s*\]"
+)
+_JOINTTARGET = re.compile(r"\[\s*" + _SEPARATOR.join((_list(6), _list(6))) + r"\s*\]")
+#: Functions whose results are targets, and changes of parts of targets.
+_COMPUTED = re.compile(
+    r"\b(Offs|RelTool|CRobT|CJointT|CalcRobT|CalcJointT|ORobT|MirPos|PoseMult|PDispOn|PDispSet)\b"
+    r"|\.\s*(trans|rot|robax|robconf)\b[^;:=]*:=",
+    re.IGNORECASE,
+)
+_DECLARED = re.compile(r"\b(robtarget|jointtarget)\b\s+(\w+)", re.IGNORECASE)
+
+
+def parse(content: bytes) -> ProgramText:
+    """Targets of a module."""
+    text = masked(content.decode("latin-1"), "!")
+    spots = sorted((*_poses(text), *_joints(text)), key=lambda spot: spot.numbers[0])
+    return ProgramText(
+        content,
+        Notation(_read, _write, (4, 4, 4, 9, 9, 9, 9), 6, np.pi / 180, 1e-3),
+        tuple(spots),
+        tuple(_left_alone(text, spots)),
+        tuple(_refused(text)),
+    )
+
+
+def _poses(text: str) -> Iterator[Spot]:
+    for found in _ROBTARGET.finditer(text):
+        places, values = numbers_in(text, found.start(), found.end())
+        size = float(np.linalg.norm(values[3:7]))
+        if not sensible(values[:7]) or not 0.9 < size < 1.1:
+            continue
+        yield Spot(
+            line_of(text, found.start()),
+            _name(text, found.start()),
+            Kind.POSE,
+            tuple(places[:7]),
+            tuple(values[:7]),
+            _branch(values[7:11]),
+        )
+
+
+def _joints(text: str) -> Iterator[Spot]:
+    for found in _JOINTTARGET.finditer(text):
+        statement = _statement(text, found.start()).lower()
+        places, values = numbers_in(text, found.start(), found.end())
+        moves = re.search(r"\b(jointtarget|moveabsj|moveextj)\b", statement)
+        if moves is None or moves[0] == "moveextj" or not sensible(values[:6]):
+            continue
+        yield Spot(
+            line_of(text, found.start()),
+            _name(text, found.start()),
+            Kind.JOINTS,
+            tuple(places[:6]),
+            tuple(values[:6]),
+        )
+
+
+def _statement(text: str, place: int) -> str:
+    """What stands before a place in its statement."""
+    return text[text.rfind(";", 0, place) + 1 : place]
+
+
+def _name(text: str, place: int) -> str:
+    declared = re.search(r"(\w+)\s*(\{[^}]*\})?\s*:=\s*[\[\s]*$", _statement(text, place))
+    return declared[1] if declared else ""
+
+
+def _branch(configuration: list[float]) -> Branch:
+    """Quadrants of joints 1, 4 and 6, and the sign of joint 5."""
+    cf1, cf4, cf6, cfx = (round(value) for value in configuration)
+
+    def agrees(joints: FloatArray) -> BoolArray:
+        if joints.shape[1] < 6:
+            return np.ones(len(joints), dtype=bool)
+        # A joint on the border of a quadrant may be said to be in either.
+        near = 1e-3
+        quarter = joints / (np.pi / 2)
+        inside = [
+            (quarter[:, joint] >= number - near) & (quarter[:, joint] <= number + 1 + near)
+            for joint, number in ((0, cf1), (3, cf4), (5, cf6))
+        ]
+        fifth = joints[:, 4] <= near if cfx % 2 else joints[:, 4] >= -near
+        return np.asarray(inside[0] & inside[1] & inside[2] & fifth)
+
+    return agrees
+
+
+def _left_alone(text: str, spots: list[Spot]) -> Iterator[Remark]:
+    """Declarations of targets that hold no literal, and frames of tools and work objects."""
+    lines = {spot.line for spot in spots}
+    for found in _DECLARED.finditer(text):
+        end = text.find(";", found.end())
+        statement = text[found.start() : end if end >= 0 else len(text)]
+        first = line_of(text, found.start())
+        here = range(first, first + statement.count("\n") + 1)
+        if ":=" in statement and not lines.intersection(here):
+            yield Remark(first, f"{found[1]} {found[2]}: not a literal that is understood")
+    for found in re.finditer(r"\b(tooldata|wobjdata)\b\s+(\w+)", text, re.IGNORECASE):
+        yield Remark(line_of(text, found.start()), f"{found[1]} {found[2]}: a frame, not a target")
+
+
+def _refused(text: str) -> Iterator[Remark]:
+    for found in _COMPUTED.finditer(text):
+        what = found[1] or f"component {found[2]}"
+        yield Remark(line_of(text, found.start()), f"{what}: a relative or computed target")
+
+
+def _read(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return 1e-3 * values[:3], rotations.from_quaternion(values[None, 3:7])[0]
+
+
+def _write(position: FloatArray, rotation: FloatArray, before: FloatArray) -> FloatArray:
+    turned = rotations.to_quaternion(rotation[None])[0]
+    old = before[3:7]
+    # Of the sign and length that it had: a rounded quaternion is not quite of unit length.
+    turned = turned * np.linalg.norm(old) * (1.0 if turned @ old >= 0 else -1.0)
+    return np.concatenate([1e3 * position, turned])

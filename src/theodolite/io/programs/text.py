@@ -1,0 +1,176 @@
+"""A program as bytes with numbers in them, whatever its language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.compensation.programs import Branch, Kind, Wanted
+
+#: A number as all four languages write it.
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+#: No coordinate is larger, in any of their units.
+LARGEST = 1e7
+
+
+#: Turns numbers as they are written into a position in metres and a rotation, and back; what is
+#: written before shows which of several ways of writing is meant.
+Read = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+Write = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How a language writes poses and joints."""
+
+    read: Read
+    write: Write
+    #: Digits behind the point that are written at least, for each number of a pose and for joints.
+    decimals: tuple[int, ...]
+    joint_decimals: int
+    #: Radians for one unit of a joint, metres for one of a slide.
+    turn: float
+    slide: float
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A target in the text."""
+
+    line: int
+    name: str
+    kind: Kind
+    numbers: tuple[tuple[int, int], ...]
+    values: tuple[float, ...]
+    branch: Branch | None = None
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something that is not corrected, by its line."""
+
+    line: int
+    what: str
+
+
+@dataclass(frozen=True)
+class ProgramText:
+    """A program, its targets, what was left alone, and what cannot be corrected."""
+
+    content: bytes
+    notation: Notation
+    spots: tuple[Spot, ...]
+    #: Not targets, or not understood.
+    left_alone: tuple[Remark, ...] = field(default=())
+    #: Relative or computed: correct these by hand.
+    refused: tuple[Remark, ...] = field(default=())
+
+    def wanted(self, kinds: Sequence[bool]) -> list[Wanted]:
+        """The targets, SI; ``kinds`` says which joints turn."""
+        found = []
+        for spot in self.spots:
+            values = np.array(spot.values)
+            if spot.kind is Kind.JOINTS:
+                joints = values * self.joint_units(kinds)
+                found.append(Wanted(Kind.JOINTS, joints=joints))
+            else:
+                position, rotation = self.notation.read(values)
+                found.append(
+                    Wanted(Kind.POSE, position=position, rotation=rotation, branch=spot.branch)
+                )
+        return found
+
+    def joint_units(self, kinds: Sequence[bool]) -> FloatArray:
+        """SI for one unit of each joint as it is written."""
+        return np.array([self.notation.turn if turns else self.notation.slide for turns in kinds])
+
+    def changed(self, values: Sequence[FloatArray | None]) -> bytes:
+        """The program with other numbers in its targets; None leaves a target as it is."""
+        content = self.content
+        pieces: list[tuple[int, int, bytes]] = []
+        for spot, new in zip(self.spots, values, strict=True):
+            if new is None:
+                continue
+            least = self.notation.decimals
+            if spot.kind is Kind.JOINTS:
+                least = (self.notation.joint_decimals,) * len(spot.numbers)
+            for (start, end), digits, value in zip(spot.numbers, least, new, strict=True):
+                text = _written(content[start:end], float(value), digits)
+                if text is not None:
+                    pieces.append((start, end, text))
+        for start, end, text in sorted(pieces, reverse=True):
+            content = content[:start] + text + content[end:]
+        return content
+
+
+def _written(before: bytes, value: float, digits: int) -> bytes | None:
+    """A number with at least so many digits behind its point; None where it stays the same."""
+    text = before.decode("latin-1")
+    mantissa = re.split("[eE]", text)[0]
+    had = len(mantissa.partition(".")[2])
+    digits = max(digits, had if "e" not in text.lower() else 0)
+    if abs(value - float(text)) <= 0.5 * 10.0**-digits:
+        return None
+    sign = "+" if text.startswith("+") and value > 0 else ""
+    return f"{sign}{value:.{digits}f}".encode()
+
+
+def masked(text: str, comment: str, quote: str = '"') -> str:
+    """The text with blanks in place of comments and of what is in quotes, as long as before."""
+    signs = re.escape(comment)
+    pattern = re.compile(rf"{quote}[^{quote}\r\n]*{quote}?|{signs}[^\r\n]*")
+    return pattern.sub(lambda found: " " * len(found[0]), text)
+
+
+def line_of(text: str, place: int) -> int:
+    """The line of a place, counted from 1."""
+    return text.count("\n", 0, place) + 1
+
+
+def numbers_in(text: str, start: int, end: int) -> tuple[list[tuple[int, int]], list[float]]:
+    """All numbers between two places, with where they stand."""
+    found = list(re.finditer(NUMBER, text[start:end]))
+    return (
+        [(start + one.start(), start + one.end()) for one in found],
+        [float(one[0]) for one in found],
+    )
+
+
+def sensible(values: Sequence[float]) -> bool:
+    """Could these be coordinates?"""
+    return all(abs(value) < LARGEST for value in values)
+
+
+def euler(angles: FloatArray) -> FloatArray:
+    """Rz(a) Ry(b) Rx(c) of angles a, b, c in radians, (3, 3)."""
+    from theodolite.model.poses import rotation_matrix
+
+    return rotation_matrix(float(angles[2]), float(angles[1]), float(angles[0]))
+
+
+def near_euler(rotation: FloatArray, before: FloatArray) -> FloatArray:
+    """Angles a, b, c with Rz(a) Ry(b) Rx(c) = R, the nearest to those before, radians.
+
+    By Newton's steps from there, so that nothing jumps where b is 90 degrees.
+    """
+    from theodolite.model import rotations
+
+    angles = np.array(before, dtype=np.float64)
+    for _ in range(50):
+        off = rotations.log((rotation @ euler(angles).T)[None])[0]
+        if np.abs(off).max() < 1e-13:
+            break
+        ca, sa = np.cos(angles[0]), np.sin(angles[0])
+        cb, sb = np.cos(angles[1]), np.sin(angles[1])
+        J = np.array([[0.0, -sa, ca * cb], [0.0, ca, sa * cb], [1.0, 0.0, -sb]])
+        angles = angles + np.linalg.pinv(J, rcond=1e-7) @ off
+    if np.abs(rotations.log((rotation @ euler(angles).T)[None])[0]).max() > 1e-10:
+        from theodolite.model.poses import roll_pitch_yaw
+
+        roll, pitch, yaw = roll_pitch_yaw(rotation)
+        return np.array([yaw, pitch, roll])
+    return angles

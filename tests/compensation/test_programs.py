@@ -1,0 +1,338 @@
+"""Programs of four controllers: only the numbers of targets change, and they change rightly."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+import theodolite as th
+from theodolite.compensation.compensate import compensate
+from theodolite.compensation.controller import ControllerFrames, controlled
+from theodolite.compensation.inverse import Targets, all_joints, inverse
+from theodolite.compensation.programs import Kind, correct_program
+from theodolite.io.programs import fanuc, krl, rapid, urscript
+from theodolite.io.programs.files import corrected_program, turning
+from theodolite.io.programs.text import euler, near_euler
+from theodolite.model.poses import Poses
+
+NOMINAL = th.robots.irb120()
+RNG = np.random.default_rng(5)
+TRUE = th.perturb(NOMINAL, th.ParameterErrors(1e-3, 2e-3, 1e-3), RNG)
+LANGUAGES = {"rapid": rapid, "krl": krl, "urscript": urscript, "fanuc": fanuc}
+
+#: Joints well within limits and away from singular ones, degrees.
+JOINTS = np.array(
+    [
+        [10, 20, -10, 15, 40, 5],
+        [-35, -15, 20, -40, 60, -70],
+        [60, 30, -40, 20, -50, 100],
+        [5, -30, 30, 80, 35, -20],
+    ],
+    dtype=float,
+)
+
+
+def poses() -> tuple[np.ndarray, np.ndarray]:
+    """Where the nominal robot has its tip, in its base: rotations and millimetres."""
+    rotation, position = NOMINAL.poses(np.radians(JOINTS))
+    return rotation, 1e3 * position
+
+
+def quadrants(joints: np.ndarray) -> list[int]:
+    q1, q4, q6 = (int(np.floor(joints[place] / 90)) for place in (0, 3, 5))
+    return [q1, q4, q6, int(joints[4] < 0)]
+
+
+def rapid_text() -> str:
+    """Three robtargets, one inline, and a jointtarget; numbers as ABB writes them."""
+    rotation, position = poses()
+    quaternions = Rotation.from_matrix(rotation).as_quat()[:, [3, 0, 1, 2]]
+    external = "[9E+09,9E+09,9E+09,9E+09,9E+09,9E+09]"
+    literals = []
+    for p, q, joints in zip(position, quaternions, JOINTS, strict=True):
+        parts = [",".join(f"{x:.6f}" for x in p), ",".join(f"{x:.8f}" for x in q)]
+        parts += [",".join(map(str, quadrants(joints)))]
+        literals.append("[" + ",".join(f"[{part}]" for part in parts) + f",{external}]")
+    return (
+        "MODULE M\r\n  ! tested: [[1,2,3],[1,0,0,0],[0,0,0,0],[0,0,0,0,0,0]] in a comment\r\n"
+        '  CONST string s:="[[1,2,3],[1,0,0,0],[0,0,0,0],[0,0,0,0,0,0]]"; ! \xe9\r\n'
+        f"  CONST robtarget p1:={literals[0]};\r\n"
+        f"  PERS robtarget p{{2}}:=[{literals[1]},\r\n     {literals[2]}];\r\n"
+        f"  CONST jointtarget j1:=[[{','.join(f'{x:g}' for x in JOINTS[3])}],{external}];\r\n"
+        "  PROC main()\r\n    MoveL Offs(p1,0,0,10),v100,fine,tool0;\r\n"
+        f"    MoveJ {literals[3]} ,v100,z10,tool0\\WObj:=w;\r\n  ENDPROC\r\nENDMODULE\r\n"
+    )
+
+
+def krl_text() -> str:
+    rotation, position = poses()
+    angles = Rotation.from_matrix(rotation).as_euler("ZYX", degrees=True)
+    lines = ["DEFDAT prog PUBLIC", ";DECL E6POS XP9={X 1,Y 2,Z 3,A 4,B 5,C 6}"]
+    for number, (p, a, joints) in enumerate(zip(position, angles, JOINTS, strict=True)):
+        turn = sum(1 << axis for axis in range(6) if joints[axis] < 0)
+        numbers = ",".join(f"{k} {v:.6f}" for k, v in zip("XYZABC", (*p, *a), strict=True))
+        kind = "E6POS" if number % 2 else "POS"
+        lines.append(f"DECL {kind} XP{number}={{{numbers},S 2,T {turn},E1 0.0}}")
+    axes = ",".join(f"A{n} {v:g}" for n, v in enumerate(JOINTS[1], start=1))
+    lines += [f"DECL E6AXIS XHOME={{{axes},E1 0.0}}", "DECL FDAT F={TOOL_NO 1,BASE_NO 0}"]
+    lines += ["BASE_DATA[1]={X 10,Y 20,Z 30,A 0,B 0,C 0}", "LIN_REL {X 10}", "XP1.Z = XP1.Z + 1"]
+    lines += ["PTP {A1 10}", "LIN XP1:XP2", "ENDDAT", ""]
+    return "\n".join(lines)
+
+
+def ur_text() -> str:
+    rotation, position = poses()
+    vectors = Rotation.from_matrix(rotation).as_rotvec()
+    lines = ["def prog():", "  # movel(p[1,2,3,0,0,0])", '  textmsg("p[1,2,3,4,5,6]")']
+    lines.append("  set_tcp(p[0,0,0.1,0,0,0])")
+    for number, (p, v) in enumerate(zip(position / 1e3, vectors, strict=True)):
+        literal = "p[" + ", ".join(f"{x:.9f}" for x in (*p, *v)) + "]"
+        lines.append(f"  w{number} = {literal}" if number % 2 else f"  movel({literal}, a=1.2)")
+    joints = ", ".join(f"{x:.9f}" for x in np.radians(JOINTS[0]))
+    lines += [f"  movej([{joints}], a=1.4, v=1)", f"  q_home = [{joints}]", "  movej(q_home)"]
+    lines += ["  movel(w1)", "  movel(pose_trans(w1, p[0,0,0.1,0,0,0]))", "  movej(get_target())"]
+    return "\n".join([*lines, "end", ""])
+
+
+def fanuc_text() -> str:
+    rotation, position = poses()
+    angles = Rotation.from_matrix(rotation).as_euler("ZYX", degrees=True)
+    lines = [
+        "/PROG  TEST",
+        "/MN",
+        "   1:J P[1] 100% FINE    ;",
+        "   2:L P[2] 100mm/sec FINE Offset,PR[1] ;",
+    ]
+    lines += ["   3:L PR[4] 100mm/sec FINE ;", "   4:  !P[9]=P[2] ;", "   5:  PR[1]=P[1] ;", "/POS"]
+    for number, (p, a) in enumerate(zip(position, angles, strict=True), start=1):
+        x, y, z, (r, b, w) = *p, a
+        lines += [
+            f"P[{number}]{{",
+            "   GP1:",
+            "\tUF : 0, UT : 1,\t\tCONFIG : 'N U T, 0, 0, 0',",
+            f"\tX = {x:9.3f}  mm,\tY = {y:9.3f}  mm,\tZ = {z:9.3f}  mm,",
+            f"\tW = {w:9.3f} deg,\tP = {b:9.3f} deg,\tR = {r:9.3f} deg",
+            "};",
+        ]
+    joints = ",\t".join(f"J{n}= {v:9.3f} deg" for n, v in enumerate(JOINTS[2], start=1))
+    lines += ["P[5]{", "   GP1:", "\tUF : 0, UT : 1,", f"\t{joints}", "};"]
+    lines += ["P[6]{", "   GP1:", "\tUF : 0, UT : 1,\tCONFIG : 'N U T, 0, 0, 0',"]
+    lines += ["\tX = ********  mm,\tY = ********  mm,\tZ = ********  mm,"]
+    lines += ["\tW = ******** deg,\tP = ******** deg,\tR = ******** deg", "};", "/END", ""]
+    return "\n".join(lines)
+
+
+TEXTS = {"rapid": rapid_text, "krl": krl_text, "urscript": ur_text, "fanuc": fanuc_text}
+TARGETS = {"rapid": (4, 1), "krl": (4, 1), "urscript": (4, 2), "fanuc": (4, 1)}
+
+
+def corrected(language: str, text: str, calibrated=TRUE, **options):
+    program = LANGUAGES[language].parse(text.encode("latin-1"))
+    wanted = program.wanted(turning(NOMINAL))
+    start = np.radians(JOINTS[0])
+    made = correct_program(calibrated, NOMINAL, wanted, start=start, **options)
+    return program, made, corrected_program(program, made, NOMINAL).decode("latin-1")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_targets_are_found_and_nothing_else(language):
+    program, _, _ = corrected(language, TEXTS[language]())
+    kinds = [spot.kind for spot in program.spots]
+    assert (kinds.count(Kind.POSE), kinds.count(Kind.JOINTS)) == TARGETS[language]
+    # Read rightly: the poses are those of the nominal robot.
+    rotation, position = poses()
+    found = [one for one in program.wanted(turning(NOMINAL)) if one.kind is Kind.POSE]
+    for one, R, p in zip(found, rotation, position, strict=True):
+        np.testing.assert_allclose(1e3 * one.position, p, atol=1e-3)
+        np.testing.assert_allclose(one.rotation, R, atol=2e-5)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_robot_without_errors_leaves_the_file_as_it_is(language):
+    text = TEXTS[language]()
+    _, made, after = corrected(language, text, NOMINAL)
+    assert after == text
+    assert made.good, made.poses.counts()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_corrected_program_makes_the_true_robot_arrive(language):
+    text = TEXTS[language]()
+    program, made, after = corrected(language, text)
+    assert made.good, made.poses.counts()
+    # Only numbers changed.
+    strip = re.compile(r"[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
+    assert strip.sub("#", after) == strip.sub("#", text)
+    # The controller reads it again, solves its own inverse, and the true robot moves there.
+    again = LANGUAGES[language].parse(after.encode("latin-1"))
+    true = controlled(TRUE, NOMINAL, None, world=False)
+    for number, (old, new) in enumerate(
+        zip(program.wanted(turning(NOMINAL)), again.wanted(turning(NOMINAL)), strict=True)
+    ):
+        part, row = made.of(number)
+        motors = new.joints
+        if new.kind is Kind.POSE:
+            command = Targets(new.position[None], new.rotation[None])
+            motors = inverse(NOMINAL, command, part.motors[row][None]).motors[0]
+        reached = true.tips(motors[None])
+        position, rotation = old.position, old.rotation
+        if old.kind is Kind.JOINTS:
+            rotation, position = (one[0] for one in NOMINAL.poses(old.joints))
+        # As exactly as the language writes numbers.
+        close = {"rapid": 1e-7, "krl": 2e-7, "urscript": 2e-7, "fanuc": 1e-5}[language]
+        assert np.linalg.norm(reached.position[0] - position) < close * 3
+        turn = Rotation.from_matrix(reached.rotation[0] @ rotation.T).magnitude()
+        assert turn < close * 10
+
+
+@pytest.mark.parametrize(
+    ("language", "lines"),
+    [
+        ("rapid", {"Offs"}),
+        ("krl", {"LIN_REL", "lacks A2", "XP1:XP2", "XP1.Z"}),
+        ("urscript", {"pose_trans", "get_target"}),
+        ("fanuc", {"Offset", "register", "PR[1] is computed"}),
+    ],
+)
+def test_relative_and_computed_targets_are_named_by_line(language, lines):
+    text = TEXTS[language]()
+    program, _, _ = corrected(language, text)
+    said = [f"{one.what} @ {text.splitlines()[one.line - 1]}" for one in program.refused]
+    for words in lines:
+        assert any(words in sentence for sentence in said), (words, said)
+
+
+def test_frames_and_untaught_positions_are_left_alone():
+    program, _, _ = corrected("krl", krl_text())
+    assert any("BASE_DATA" in one.what for one in program.left_alone)
+    program, _, _ = corrected("fanuc", fanuc_text())
+    assert any("never taught" in one.what for one in program.left_alone)
+    program, _, _ = corrected("urscript", ur_text())
+    assert any("set_tcp" in one.what for one in program.left_alone)
+
+
+def test_a_pose_is_reached_on_the_branch_that_the_program_names():
+    """Of the solutions of one pose, each is named by its own configuration."""
+    rotation, position = poses()
+    target = Targets(position[:1] / 1e3, rotation[:1])
+    solutions = all_joints(NOMINAL, target, np.random.default_rng(1))[0]
+    assert len(solutions) >= 2
+    for joints in solutions:
+        # What RAPID and KRL say of the configuration.
+        names = (rapid._branch(quadrants(np.degrees(joints))), krl._branch(
+            sum(1 << axis for axis in range(6) if joints[axis] < 0)))  # fmt: skip
+        for branch in names:
+            agree = branch(solutions)
+            assert agree.any()
+            assert agree[[np.allclose(one, joints) for one in solutions].index(True)]
+
+
+def pose(angles, position) -> Poses:
+    turned = Rotation.from_euler("ZYX", angles, degrees=True).as_matrix()
+    return Poses.one(turned, np.array(position))
+
+
+def test_frames_of_the_controller():
+    """Targets in a work object with a tool: the same joints as in the base with the flange."""
+    rotation, position = poses()
+    base = pose([20, 5, -10], [0.3, -0.1, 0.05])
+    tool = pose([90, 0, 15], [0.01, 0.02, 0.15])
+    # The tip of the file is 72 mm in front of the last joint's frame: its own tool.
+    own = pose([0, 0, 0], [0.0, 0.0, 0.072])
+    tips = Poses(rotation, position / 1e3)
+    given = base.inverse.then(tips).then(tool)
+    seed = np.radians(JOINTS)
+    plain, again = (
+        compensate(TRUE, NOMINAL, Targets(targets.position, targets.rotation), seed=seed, frames=f)
+        for targets, f in (
+            (tips, ControllerFrames(tool=own)),
+            (given, ControllerFrames(base, own.then(tool))),
+        )
+    )
+    assert plain.good and again.good
+    np.testing.assert_allclose(plain.motors, again.motors, atol=1e-9)
+    # The tool is said to be as the nominal robot has it: errors of the file's own do not matter.
+    better = TRUE.with_values({"e7x": 0.0, "e7z": 0.0})
+    same = compensate(
+        better,
+        NOMINAL,
+        Targets(tips.position, tips.rotation),
+        seed=seed,
+        frames=ControllerFrames(tool=own),
+    )
+    np.testing.assert_allclose(plain.motors, same.motors, atol=1e-9)
+
+
+@given(st.lists(st.floats(-720, 720), min_size=3, max_size=3), st.floats(-0.02, 0.02))
+def test_angles_stay_near_those_that_were_written(angles, turn):
+    before = np.radians(angles)
+    R = Rotation.from_rotvec([turn, -turn, 0.5 * turn]).as_matrix() @ euler(before)
+    after = near_euler(R, before)
+    np.testing.assert_allclose(euler(after), R, atol=1e-9)
+    if abs(np.cos(before[1])) > 0.2:
+        assert np.abs(after - before).max() < 0.5
+
+
+def _damaged(text: str, rng: np.random.Generator) -> bytes:
+    content = bytearray(text.encode("latin-1"))
+    for _ in range(int(rng.integers(1, 6))):
+        place = int(rng.integers(0, len(content)))
+        kind = rng.integers(0, 4)
+        if kind == 0:
+            content[place] = int(rng.integers(0, 256))
+        elif kind == 1:
+            del content[place : place + int(rng.integers(1, 40))]
+        elif kind == 2:
+            content[place:place] = bytes(rng.choice(list(b"[]{}(),;:=.-9Ee*\n"), 3).tolist())
+        else:
+            other = int(rng.integers(0, len(content)))
+            content[place:place] = content[other : other + 60]
+    return bytes(content)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_damaged_programs_are_read_or_refused(language):
+    """500 of each: no traceback, and what is written back without correction is the same."""
+    rng = np.random.default_rng(7)
+    text = TEXTS[language]()
+    for _ in range(500):
+        content = _damaged(text, rng)
+        program = LANGUAGES[language].parse(content)
+        wanted = program.wanted([True] * 6) if all(
+            spot.kind is Kind.POSE or len(spot.values) == 6 for spot in program.spots
+        ) else []  # fmt: skip
+        for one in wanted:
+            if one.kind is Kind.POSE:
+                assert np.isfinite(one.position).all() and np.isfinite(one.rotation).all()
+        assert program.changed([None] * len(program.spots)) == content
+        assert program.changed([np.array(spot.values) for spot in program.spots]) == content
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.floats(-2000, 2000), min_size=3, max_size=3),
+            st.lists(st.floats(0.1, 1), min_size=4, max_size=4),
+            st.integers(0, 6),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_generated_rapid_is_put_back_as_it_was(targets):
+    lines = []
+    for number, (p, q, digits) in enumerate(targets):
+        q = np.array(q) / np.linalg.norm(q)
+        a, b = (",".join(f"{x:.{digits + 2}f}" for x in part) for part in (p, q))
+        lines.append(f"CONST robtarget p{number} := [ [{a}],\n [{b}] ,[0,0,0,0],[0,0,0,0,0,9E9]];")
+    content = "\n".join(lines).encode()
+    program = rapid.parse(content)
+    new = []
+    for spot, one in zip(program.spots, program.wanted([True] * 6), strict=True):
+        new.append(program.notation.write(one.position, one.rotation, np.array(spot.values)))
+    assert program.changed(new) == content
