@@ -21,9 +21,9 @@ def base_and_tool(robot: Robot, flange: Robot | None = None) -> tuple[Poses, Pos
     """The frame before the first joint in the world, and the first target in the last joint's.
 
     What stands before the first joint's motion or behind the last one's, or turns and shifts the
-    arm about these axes, acts like base and tool. With a ``flange``, the robot as it was before a calibration, these parameters are taken as that robot
-    has them, and base and tool take what they changed by: flange and first axis stay where
-    controllers believe them to be.
+    arm about these axes, acts like base and tool. With a ``flange``, the robot as it was before a
+    calibration, these parameters are taken as that robot has them, and base and tool take what
+    they changed by: flange and first axis stay where controllers believe them to be.
     """
     first, last = robot.joint_rows[0], robot.joint_rows[-1]
     bare = replace(robot, terms=(), priorities={}, tolerances={}, targets=())

@@ -16,6 +16,7 @@ from theodolite.cli.options import (
     console,
     generator,
     numbers,
+    pose_from,
     print_json,
     robot_named,
     working,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from theodolite.compensation.controller import ControllerFrames
     from theodolite.compensation.uncertainty import Uncertainty
     from theodolite.model.machine import Machine
-    from theodolite.model.poses import Poses
 
 NAME = "compensate"
 
@@ -253,22 +253,9 @@ def _frames(base: str | None, tool: str | None) -> ControllerFrames:
     from theodolite.compensation.controller import NOWHERE, ControllerFrames
 
     return ControllerFrames(
-        NOWHERE if base is None else _pose(base, "--base"),
-        None if tool is None else _pose(tool, "--tool"),
+        NOWHERE if base is None else pose_from(base, "--base"),
+        None if tool is None else pose_from(tool, "--tool"),
     )
-
-
-def _pose(text: str, option: str) -> Poses:
-    import numpy as np
-
-    from theodolite.errors import InputError
-    from theodolite.model.poses import Poses, rotation_matrix
-
-    values = numbers(text, 1e6)
-    if len(values) != 6:
-        allowed = "x,y,z in mm and roll,pitch,yaw in deg: R = Rz(yaw) Ry(pitch) Rx(roll)"
-        raise InputError(f"{option}: {text!r} is not a pose", allowed=allowed)
-    return Poses.one(rotation_matrix(*np.radians(values[3:])), 1e-3 * values[:3])
 
 
 def _joints(text: str, robot: Machine) -> FloatArray:

@@ -49,6 +49,7 @@ def application() -> typer.Typer:
         generate,
         identifiable,
         identify,
+        iso9283,
         lens,
         new,
         report,
@@ -69,7 +70,8 @@ def application() -> typer.Typer:
     verbs = (robots, new, check, identifiable, generate, identify, validate, lens, board)
     for verb in (*verbs, compensate, export, report, reproduce, demo):
         app.command(verb.NAME, cls=Command)(verb.command)
-    app.add_typer(dynamics.app, name=dynamics.NAME)
+    for group in (iso9283, dynamics):
+        app.add_typer(group.app, name=group.NAME)
 
     def version(wanted: bool) -> None:
         if wanted:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from theodolite.calibration.method import Method
     from theodolite.io.mapping import Mapping
     from theodolite.model.machine import Machine
+    from theodolite.model.poses import Poses
     from theodolite.model.robot import Robot
 
 RobotArgument = Annotated[
@@ -211,7 +212,21 @@ def numbers(text: str, largest: float) -> FloatArray:
     return values if (np.abs(values) <= largest).all() else np.empty(0)
 
 
-def parse_turn(text: str) -> FloatArray:
+def pose_from(text: str, option: str) -> Poses:
+    """A pose from ``x,y,z,roll,pitch,yaw`` in mm and degrees."""
+    import numpy as np
+
+    from theodolite.errors import InputError
+    from theodolite.model.poses import Poses, rotation_matrix
+
+    values = numbers(text, 1e6)
+    if len(values) != 6:
+        allowed = "x,y,z in mm and roll,pitch,yaw in deg: R = Rz(yaw) Ry(pitch) Rx(roll)"
+        raise InputError(f"{option}: {text!r} is not a pose", allowed=allowed)
+    return Poses.one(rotation_matrix(*np.radians(values[3:])), 1e-3 * values[:3])
+
+
+def parse_turn(text: str, option: str = "--tool-turn") -> FloatArray:
     """A rotation (3, 3) from ``roll,pitch,yaw`` in degrees."""
     import numpy as np
 
@@ -221,7 +236,7 @@ def parse_turn(text: str) -> FloatArray:
     angles = numbers(text, 360.0)
     if len(angles) != 3:
         allowed = "roll,pitch,yaw in deg, each from -360 to 360: R = Rz(yaw) Ry(pitch) Rx(roll)"
-        raise InputError(f"--tool-turn: {text!r} is not a rotation", allowed=allowed)
+        raise InputError(f"{option}: {text!r} is not a rotation", allowed=allowed)
     return rotation_matrix(*np.radians(angles))
 
 

@@ -1,0 +1,167 @@
+"""Pose accuracy and repeatability, and what is made of them: directions, distances, drift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.assessment.iso9283.attained import Attained
+from theodolite.assessment.iso9283.figures import (
+    Counted,
+    Figure,
+    drawn_interval,
+    figure,
+    length_interval,
+    mean_interval,
+    repeatability,
+    repeatability_interval,
+    spread_interval,
+)
+
+#: Cycles that the standard asks for.
+POSE_CYCLES, DISTANCE_CYCLES, DIRECTION_CYCLES, DRIFT_CYCLES = 30, 30, 30, 10
+SETTLING_CYCLES = 3
+#: The last part of a motion in which a robot counts as standing.
+STANDING = 0.1
+
+
+def pose_figures(rows: Attained) -> Iterator[Figure]:
+    """AP and RP of each pose: positions and angles."""
+    for label in rows.labels:
+        part = rows.at(label)
+        count = len(part)
+        given = Counted(label, count, POSE_CYCLES)
+        yield figure("AP_p", "pose accuracy, position", length_interval(part.off), "m", given)
+        for axis, values in zip("xyz", part.off.T, strict=True):
+            yield figure(f"AP_{axis}", f"along {axis}", mean_interval(values), "m", given)
+        yield figure(
+            "RP_l", "pose repeatability", repeatability_interval(part.positions), "m", given
+        )
+        if part.turned is not None:
+            for angle, values in zip("abc", part.turned.T, strict=True):
+                about = f"about {'xyz'['abc'.index(angle)]}"
+                yield figure(
+                    f"AP_{angle}", f"accuracy {about}", mean_interval(values), "rad", given
+                )
+                yield figure(
+                    f"RP_{angle}", f"repeatability {about}", spread_interval(values), "rad", given
+                )
+
+
+def direction_figures(rows: Attained) -> Iterator[Figure]:
+    """vAP: how far apart the barycentres of several directions of approach are."""
+    if rows.direction is None:
+        return
+    for label in rows.labels:
+        part = rows.at(label)
+        assert part.direction is not None
+        ways = [np.flatnonzero(part.direction == way) for way in np.unique(part.direction)]
+        if len(ways) < 2:
+            continue
+        count = min(len(way) for way in ways)
+        given = Counted(label, count, DIRECTION_CYCLES)
+        positions, turned = part.positions, part.turned
+
+        def apart(
+            drawn: IntArray,
+            ways: list[IntArray] = ways,
+            positions: FloatArray = positions,
+        ) -> float:
+            centres = np.array([positions[way[drawn % len(way)]].mean(axis=0) for way in ways])
+            return float(np.linalg.norm(centres[:, None] - centres, axis=2).max())
+
+        name = "multi-directional pose accuracy variation"
+        yield figure("vAP_p", name, drawn_interval(apart, count), "m", given)
+        if turned is not None:
+            for angle, values in zip("abc", turned.T, strict=True):
+                means = [float(values[way].mean()) for way in ways]
+                spread = max(means) - min(means)
+                yield figure(f"vAP_{angle}", name, spread, "rad", given)
+
+
+def distance_figures(rows: Attained) -> Iterator[Figure]:
+    """AD and RD between the two poses of the test."""
+    labels = rows.labels
+    if len(labels) != 2:
+        return
+    one, other = (rows.at(label) for label in labels)
+    shared = np.intersect1d(one.cycle, other.cycle)
+    if not len(shared):
+        return
+    first, second = (
+        part.take(np.array([int(np.flatnonzero(part.cycle == c)[0]) for c in shared]))
+        for part in (one, other)
+    )
+    given = Counted(f"{labels[0]}-{labels[1]}", len(shared), DISTANCE_CYCLES)
+    way, wanted = second.positions - first.positions, second.commanded - first.commanded
+    lengths = np.linalg.norm(way, axis=1) - np.linalg.norm(wanted, axis=1)
+    yield figure("AD_p", "distance accuracy", mean_interval(lengths), "m", given)
+    yield figure("RD_p", "distance repeatability", spread_interval(lengths), "m", given)
+    for axis, values in zip("xyz", (np.abs(way) - np.abs(wanted)).T, strict=True):
+        yield figure(f"AD_{axis}", f"accuracy along {axis}", mean_interval(values), "m", given)
+        yield figure(
+            f"RD_{axis}", f"repeatability along {axis}", spread_interval(values), "m", given
+        )
+    if first.turned is not None and second.turned is not None:
+        for angle, values in zip("abc", (second.turned - first.turned).T, strict=True):
+            about = f"about {'xyz'['abc'.index(angle)]}"
+            yield figure(f"AD_{angle}", f"accuracy {about}", mean_interval(values), "rad", given)
+            yield figure(
+                f"RD_{angle}", f"repeatability {about}", spread_interval(values), "rad", given
+            )
+
+
+def drift_figures(rows: Attained) -> Iterator[Figure]:
+    """dAP and dRP over groups of cycles that were run one after the other."""
+    for label in rows.labels:
+        part = rows.at(label)
+        groups = [part.take(np.asarray(part.block == block)) for block in _blocks(part)]
+        if len(groups) < 2:
+            continue
+        count = min(len(group) for group in groups)
+        given = Counted(label, count, DRIFT_CYCLES)
+        accuracy = np.array([np.linalg.norm(group.off.mean(axis=0)) for group in groups])
+        scatter = np.array([float(repeatability(group.positions)) for group in groups])
+        centres = np.array([group.positions.mean(axis=0) for group in groups])
+        moved = float(np.linalg.norm(centres - centres[0], axis=1).max())
+        for symbol, name, value in (
+            ("dAP_p", "drift of pose accuracy", float(np.abs(accuracy - accuracy[0]).max())),
+            ("dRP_l", "drift of pose repeatability", float(np.abs(scatter - scatter[0]).max())),
+            ("drift", "largest shift of the barycentre", moved),
+        ):
+            yield figure(symbol, name, value, "m", given)
+
+
+def _blocks(rows: Attained) -> list[int]:
+    return [] if rows.block is None else list(dict.fromkeys(rows.block.tolist()))
+
+
+def settling_figures(rows: Attained, band: float) -> Iterator[Figure]:
+    """Stabilisation time and overshoot of motions that end in a pose, against a band about it."""
+    if rows.times is None:
+        return
+    for label in rows.labels:
+        part = rows.at(label)
+        assert part.times is not None
+        times, overshoots = [], []
+        for cycle in np.unique(part.cycle):
+            own = part.cycle == cycle
+            order = np.argsort(part.times[own], kind="stable")
+            clock, places = part.times[own][order], part.positions[own][order]
+            last = max(int(np.ceil(STANDING * len(places))), 1)
+            away = np.linalg.norm(places - places[-last:].mean(axis=0), axis=1)
+            inside = away <= band
+            if not inside.any():
+                continue
+            first = int(np.argmax(inside))
+            outside = np.flatnonzero(~inside[first:])
+            stays = first + (int(outside[-1]) + 1 if len(outside) else 0)
+            times.append(float(clock[min(stays, len(clock) - 1)] - clock[first]))
+            beyond = float(away[first:].max())
+            overshoots.append(beyond if beyond > band else 0.0)
+        if times:
+            given = Counted(label, len(times), SETTLING_CYCLES)
+            yield figure("t", "stabilisation time, longest", max(times), "s", given)
+            yield figure("OV", "overshoot, largest", max(overshoots), "m", given)

@@ -1,0 +1,269 @@
+"""ISO 9283: figures worked out by hand, robots of known scatter, and plans that can be run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import theodolite as th
+from theodolite.assessment.iso9283.attained import Attained, Test
+from theodolite.assessment.iso9283.evaluation import evaluate
+from theodolite.assessment.iso9283.figures import (
+    length_interval,
+    mean_interval,
+    repeatability,
+    repeatability_interval,
+    spread_interval,
+)
+from theodolite.assessment.iso9283.plan import PLANES, plan_tests
+from theodolite.compensation.controller import controlled
+from theodolite.errors import InputError
+from theodolite.io.iso9283_file import read_attained, write_plan
+from theodolite.model.poses import Poses
+
+
+def rows(label: str, positions, commanded, **more) -> Attained:
+    count = len(positions)
+    return Attained(
+        (label,) * count,
+        np.arange(1, count + 1),
+        np.array(positions, dtype=float),
+        np.tile(np.array(commanded, dtype=float), (count, 1)),
+        **more,
+    )
+
+
+def test_pose_figures_by_hand() -> None:
+    """Four poses at the corners of a square of 2 mm, off by (1, 2, 2) mm from the command."""
+    square = np.array([[1, 1, 0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0]]) * 1e-3
+    attained = square + np.array([1e-3, 2e-3, 2e-3])
+    found = evaluate({Test.POSE: rows("P1", attained, [0, 0, 0])})
+    assert found.figure("AP_p").value == pytest.approx(3e-3)
+    assert found.figure("AP_x").value == pytest.approx(1e-3)
+    assert found.figure("AP_z").value == pytest.approx(2e-3)
+    # All are sqrt(2) mm from the barycentre, so S_l is 0.
+    assert found.figure("RP_l").value == pytest.approx(np.sqrt(2) * 1e-3)
+    assert not found.good
+    assert "4 cycles, the standard asks for 30" in found.short[0]
+
+
+def test_repeatability_by_hand() -> None:
+    """Distances 0, 3, 3 mm from the barycentre: mean 2, S = sqrt(3), RP = 2 + 3 sqrt(3)."""
+    positions = np.array([[0, 0, 0], [3, 0, 0], [-3, 0, 0]]) * 1e-3
+    assert float(repeatability(positions)) == pytest.approx((2 + 3 * np.sqrt(3)) * 1e-3)
+
+
+def test_angles_by_hand() -> None:
+    turns = np.radians([[1.0, 0, 0], [3.0, 0, 0]])
+    command = Rotation.from_euler("ZYX", [30, 40, 50], degrees=True).as_matrix()
+    attained = Rotation.from_rotvec(turns).as_matrix() @ command
+    part = rows(
+        "P1",
+        np.zeros((2, 3)),
+        [0, 0, 0],
+        rotations=attained,
+        commanded_rotations=np.tile(command, (2, 1, 1)),
+    )
+    found = evaluate({Test.POSE: part})
+    assert found.figure("AP_a").value == pytest.approx(np.radians(2.0))
+    assert found.figure("RP_a").value == pytest.approx(3 * np.radians(np.sqrt(2.0)))
+    assert found.figure("AP_b").value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_distances_by_hand() -> None:
+    """100 mm commanded; 101 and 103 mm attained: AD = 2, RD = 3 sqrt(2) mm."""
+    part = Attained(
+        ("P2", "P4", "P2", "P4"),
+        np.array([1, 1, 2, 2]),
+        np.array([[0, 0, 0], [101, 0, 0], [0, 0, 0], [103, 0, 0]]) * 1e-3,
+        np.array([[0, 0, 0], [100, 0, 0], [0, 0, 0], [100, 0, 0]]) * 1e-3,
+    )
+    found = evaluate({Test.DISTANCE: part})
+    assert found.figure("AD_p").value == pytest.approx(2e-3)
+    assert found.figure("RD_p").value == pytest.approx(3 * np.sqrt(2) * 1e-3)
+    assert found.figure("AD_x").value == pytest.approx(2e-3)
+    assert found.figure("AD_y").value == pytest.approx(0.0, abs=1e-15)
+
+
+def test_directions_and_drift_by_hand() -> None:
+    centres = np.array([[0, 0, 0], [3, 0, 0], [0, 4, 0]]) * 1e-3
+    positions = np.repeat(centres, 30, axis=0)
+    part = replace(rows("P1", positions, [0, 0, 0]), direction=np.repeat([1, 2, 3], 30))
+    assert evaluate({Test.MULTI: part}).figure("vAP_p").value == pytest.approx(5e-3)
+    # Off by 0, 3 and 4 mm over time, without scatter.
+    drift = replace(part, direction=None, block=np.repeat([1, 2, 3], 30))
+    found = evaluate({Test.DRIFT: drift})
+    assert found.figure("dAP_p").value == pytest.approx(4e-3)
+    assert found.figure("dRP_l").value == pytest.approx(0.0, abs=1e-12)
+    assert found.figure("drift").value == pytest.approx(4e-3)
+
+
+def test_settling_by_hand() -> None:
+    """Enters a band of 1 mm at 1 s, leaves it to 3 mm at 2 s, and stays inside from 3 s on."""
+    times = np.arange(0.0, 40.0)
+    along = np.zeros(40)
+    along[:5] = [10, 0.5, 3.0, 0.2, 0.0]
+    positions = np.column_stack([along * 1e-3, np.zeros(40), np.zeros(40)])
+    part = replace(rows("P1", positions, [0, 0, 0]), times=times, cycle=np.ones(40, dtype=int))
+    found = evaluate({Test.SETTLING: part}, band=1e-3)
+    assert found.figure("t").value == pytest.approx(2.0)
+    assert found.figure("OV").value == pytest.approx(3e-3)
+    with pytest.raises(InputError, match="band"):
+        evaluate({Test.SETTLING: part})
+
+
+def line(shift: float, speed: float, cycle: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A straight path of 1 m along x, parallel to the command, at a speed in m/s."""
+    times = np.linspace(0.0, 1.0 / speed, 201)
+    x = -0.0005 + 1.001 * np.linspace(0.0, 1.0, 201)
+    return np.column_stack([x, np.full(201, shift), np.zeros(201)]), times, np.full(201, cycle)
+
+
+def test_paths_by_hand() -> None:
+    """Ten cycles, five 1 mm and five 3 mm aside: AT = 2 mm; l = 1 mm each, so RT = 1 mm."""
+    parts = [line(1e-3 if cycle % 2 else 3e-3, 0.5, cycle) for cycle in range(10)]
+    positions, times, cycles = (np.concatenate(part) for part in zip(*parts, strict=True))
+    part = Attained(
+        ("",) * len(times), cycles, positions, np.full_like(positions, np.nan), times=times
+    )
+    command = np.array([[0.0, 0, 0], [1.0, 0, 0]])
+    found = evaluate({Test.PATH: part}, command=command, speed=0.4)
+    assert found.figure("AT_p").value == pytest.approx(2e-3)
+    assert found.figure("RT_p").value == pytest.approx(1e-3)
+    # 1.001 m in 2 s against 0.4 m/s.
+    assert found.figure("AV").value == pytest.approx(0.5005 / 0.4 - 1.0)
+    assert found.figure("RV").value == pytest.approx(0.0, abs=1e-9)
+    assert found.figure("FV").value == pytest.approx(0.0, abs=1e-9)
+    assert found.good
+
+
+def test_a_corner_by_hand() -> None:
+    """A right corner cut by a straight line 1 cm from both legs, then 2 mm beside the second."""
+    command = np.array([[0.0, 0, 0], [1.0, 0, 0], [1.0, 1.0, 0]])
+    legs = [
+        np.column_stack([np.linspace(0, 0.99, 100), np.zeros(100), np.zeros(100)]),
+        np.array([[1.0, 0.01, 0.0]]),
+        np.column_stack([np.full(100, 1.002), np.linspace(0.1, 1.0, 100), np.zeros(100)]),
+    ]
+    one = np.concatenate(legs)
+    positions = np.concatenate([one] * 3)
+    part = Attained(
+        ("",) * len(positions),
+        np.repeat([1, 2, 3], len(one)),
+        positions,
+        np.full_like(positions, np.nan),
+        times=np.tile(np.arange(float(len(one))), 3),
+    )
+    found = evaluate({Test.CORNER: part}, command=command)
+    assert found.figure("CR").value == pytest.approx(0.01 / np.sqrt(2))
+    # Behind it, 2 mm beside the second leg.
+    assert found.figure("CO").value == pytest.approx(2e-3)
+
+
+@pytest.mark.parametrize("shape", [(1.0, 1.0, 1.0), (1.0, 0.3, 0.1)])
+@pytest.mark.parametrize("off", [0.0, 0.1, 1.0])
+def test_intervals_hold_for_robots_of_known_scatter(shape, off) -> None:
+    """30 cycles of normal scatter: 95 % of the intervals hold the truth."""
+    rng = np.random.default_rng(11)
+    scale = 5e-5 * np.array(shape)
+    shift = off * 1e-4 * np.array([0.6, -0.7, 0.4])
+    true_rp = float(repeatability(scale * np.random.default_rng(1).standard_normal((400_000, 3))))
+    held = {"AP_p": 0, "AP_x": 0, "RP_l": 0, "RP_a": 0}
+    runs = 300
+    for _ in range(runs):
+        drawn = shift + scale * rng.standard_normal((30, 3))
+        _, low, high = length_interval(drawn)
+        held["AP_p"] += low <= np.linalg.norm(shift) <= high
+        _, low, high = mean_interval(drawn[:, 0])
+        held["AP_x"] += low <= shift[0] <= high
+        _, low, high = repeatability_interval(drawn)
+        held["RP_l"] += low <= true_rp <= high
+        _, low, high = spread_interval(drawn[:, 1])
+        held["RP_a"] += low <= 3 * scale[1] <= high
+    for name, count in held.items():
+        # An error of a mean along flat scatter is not quite noncentral F: it may hold more often.
+        most = 1.0 if name == "AP_p" else 0.985
+        assert 0.91 <= count / runs <= most, (name, count / runs)
+
+
+def test_a_sensor_that_stands_elsewhere(rng) -> None:
+    commanded = np.repeat(rng.uniform(-0.5, 0.5, (5, 3)), 30, axis=0)
+    labels = tuple(f"P{number}" for number in range(1, 6) for _ in range(30))
+    attained = commanded + 1e-4 * rng.standard_normal(commanded.shape)
+    turn = Rotation.from_euler("ZYX", [100, 20, -30], degrees=True).as_matrix()
+    sensor = Poses.one(turn, np.array([2.0, -1.0, 0.5]))
+    seen = (attained - sensor.position) @ turn
+    part = Attained(labels, np.tile(np.arange(1, 31), 5), seen, commanded)
+    known = evaluate({Test.POSE: part}, sensor=sensor)
+    here = evaluate({Test.POSE: replace(part, positions=attained)})
+    for label in ("P1", "P4"):
+        assert known.figure("AP_p", label).value == pytest.approx(
+            here.figure("AP_p", label).value, abs=1e-12
+        )
+    fitted = evaluate({Test.POSE: part}, fit_sensor=True)
+    assert fitted.fitted
+    assert fitted.figure("AP_p", "P1").value < 1e-4
+
+
+@pytest.mark.parametrize("name", ["puma560", "scara", "panda", "delta"])
+def test_a_plan_can_be_run(name, tmp_path) -> None:
+    robot = th.robots.load(name)
+    plan = plan_tests(robot, [Test.POSE, Test.MULTI, Test.DISTANCE, Test.PATH])
+    there = controlled(robot, robot, None, world=False).tips(plan.motors).position
+    np.testing.assert_allclose(there, plan.positions, atol=1e-8)
+    readings = robot.readings(plan.motors)
+    assert (readings >= robot.lower - 1e-9).all() and (readings <= robot.upper + 1e-9).all()
+    # P2 to P5 are a tenth of the plane's diagonal from its ends; P1 is in the middle.
+    half = 0.5 * plan.edge
+    for number, corner in enumerate(PLANES["a"], start=1):
+        end = plan.centre + half * np.array(corner)
+        other = plan.centre - half * np.array(corner)
+        assert np.linalg.norm(plan.positions[number] - end) == pytest.approx(
+            0.1 * np.linalg.norm(end - other)
+        )
+    # Filled with what the nominal robot does, it evaluates to nothing.
+    path = tmp_path / "plan.csv"
+    write_plan(plan, robot, path)
+    lines = path.read_text().splitlines()
+    names = lines[0].split(",")
+    x = names.index("xc_mm")
+    filled = [lines[0]]
+    for text in lines[1:]:
+        cells = text.split(",")
+        filled.append(",".join([*cells[:-3], *cells[x : x + 3]]))
+    done = tmp_path / "measured.csv"
+    done.write_text("\n".join(filled) + "\n")
+    found = evaluate(read_attained(done))
+    assert found.good, found.short
+    assert found.figure("AP_p", "P3").value < 1e-12
+    assert found.figure("vAP_p", "P1").value < 1e-12
+    assert found.figure("AD_p").value == pytest.approx(0.0, abs=1e-12)
+    assert found.figure("AT_p").value < 1e-9
+
+
+def test_impossible_cubes_are_refused() -> None:
+    with pytest.raises(InputError, match="no cube of 5000 mm"):
+        plan_tests(th.robots.scara(), [Test.POSE], edge=5.0)
+    with pytest.raises(InputError, match="no plane"):
+        plan_tests(th.robots.scara(), [Test.POSE], plane="z")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x_mm,y_mm\n1,2\n", "z"),
+        ("x_mm,y_mm,z_mm\n1,2,3\n", "commanded"),
+        ("x,y,z,xc_mm,yc_mm,zc_mm\n1,2,3,1,2,3\n", "unit"),
+        ("test,x_mm,y_mm,z_mm,xc_mm,yc_mm,zc_mm\nelse,1,2,3,1,2,3\n", "no test"),
+        ("cycle,x_mm,y_mm,z_mm,xc_mm,yc_mm,zc_mm\n1.5,1,2,3,1,2,3\n", "whole numbers"),
+        ("qw,qx,qy,qz,x_mm,y_mm,z_mm,xc_mm,yc_mm,zc_mm\n5,0,0,0,1,2,3,1,2,3\n", "quaternion"),
+    ],
+)
+def test_wrong_files_are_refused(text, words, tmp_path) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_attained(path)
