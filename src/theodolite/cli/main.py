@@ -42,6 +42,7 @@ def application() -> typer.Typer:
     from theodolite.cli import (
         board,
         check,
+        compare,
         compensate,
         demo,
         dynamics,
@@ -68,7 +69,7 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     verbs = (robots, new, check, identifiable, generate, identify, validate, lens, board)
-    for verb in (*verbs, compensate, export, report, reproduce, demo):
+    for verb in (*verbs, compensate, export, compare, report, reproduce, demo):
         app.command(verb.NAME, cls=Command)(verb.command)
     for group in (iso9283, dynamics):
         app.add_typer(group.app, name=group.NAME)
