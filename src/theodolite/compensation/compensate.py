@@ -18,12 +18,13 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.compensation.controller import Controlled, ControllerFrames, controlled
-from theodolite.compensation.inverse import Inverse, Reach, Targets, any_joints, inverse
+from theodolite.compensation.inverse import Inverse, Reach, Targets, any_joints, inverse, tips_of
 from theodolite.compensation.path import followed, jumps_of
 from theodolite.compensation.uncertainty import Uncertainty
 from theodolite.errors import InputError
 from theodolite.model import rotations
 from theodolite.model.machine import Machine
+from theodolite.model.poses import Poses
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,14 +131,10 @@ def _compensated(
 ) -> Compensation:
     found = inverse(true.robot, true.of(targets), planned)
     command, there = known.tips(found.motors), true.tips(planned)
-    turn, before_turn = np.zeros(len(targets)), np.zeros(len(targets))
+    turn: FloatArray = np.zeros(len(targets))
+    before_turn: FloatArray = np.zeros(len(targets))
     if targets.rotations is not None:
-        turn, before_turn = (
-            np.linalg.norm(
-                rotations.log(pose.rotation @ targets.rotations.transpose(0, 2, 1)), axis=1
-            )
-            for pose in (command, there)
-        )
+        turn, before_turn = (_turns(pose, targets.rotations) for pose in (command, there))
     return Compensation(
         found,
         command.position,
@@ -150,13 +147,21 @@ def _compensated(
     )
 
 
+def _turns(poses: Poses, wanted: FloatArray) -> FloatArray:
+    """Angles between orientations; NaN where a pose is not known."""
+    known = np.isfinite(poses.rotation).all(axis=(1, 2))
+    found = np.full(len(poses), np.nan)
+    away = poses.rotation[known] @ wanted[known].transpose(0, 2, 1)
+    found[known] = np.linalg.norm(rotations.log(away), axis=1)
+    return found
+
+
 def _expected(
     true: Controlled, made: Compensation, uncertainty: Uncertainty | None, *, world: bool
 ) -> FloatArray | None:
     if uncertainty is None:
         return None
-    points = true.robot.motion(true.robot.values, made.motors).position
-    return uncertainty.at(made.motors, points, world=world)
+    return uncertainty.at(made.motors, tips_of(true.robot, made.motors).position, world=world)
 
 
 def _check(calibrated: Machine, nominal: Machine) -> None:
@@ -181,6 +186,6 @@ def _planned(
             seed[lost] = nominal.random_motors(int(lost.sum()), rng)
     start = np.broadcast_to(seed, (len(targets), seed.shape[1])).copy()
     found = inverse(nominal, targets, start)
-    ok = np.array([one not in (Reach.OUT, Reach.STUCK) for one in found.outcome])
+    ok = np.array([one not in (Reach.OUT, Reach.STUCK, Reach.OPEN) for one in found.outcome])
     planned = np.where(ok[:, None], found.motors, start)
     return followed(nominal, targets, planned) if path else planned

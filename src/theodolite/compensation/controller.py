@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from theodolite.arrays import FloatArray
 from theodolite.calibration.base_and_tool import base_and_tool, moved_robot
-from theodolite.compensation.inverse import Targets
+from theodolite.compensation.inverse import Targets, tips_of
 from theodolite.errors import InputError
 from theodolite.model.machine import Machine
 from theodolite.model.poses import Poses
@@ -48,10 +49,9 @@ class Controlled:
         there = self.frame.then(Poses(turned, targets.positions))
         return Targets(there.position, None if targets.rotations is None else there.rotation)
 
-    def tips(self, motors: np.ndarray) -> Poses:
-        """Where the tip is, as the controller gives it."""
-        motion = self.robot.motion(self.robot.values, motors)
-        return self.frame.inverse.then(Poses(motion.rotation, motion.position))
+    def tips(self, motors: FloatArray) -> Poses:
+        """Where the tip is, as the controller gives it; NaN where loops do not close."""
+        return self.frame.inverse.then(tips_of(self.robot, motors))
 
 
 def controlled(

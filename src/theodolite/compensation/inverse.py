@@ -17,6 +17,7 @@ from theodolite.calibration.configurations import Goal, PointGoal, PoseGoal, sat
 from theodolite.model import rotations
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
+from theodolite.model.poses import Poses
 
 #: Joints that end further than this from where they started, in radians or reaches, have gone over
 #: to another branch.
@@ -41,6 +42,7 @@ class Reach(Enum):
     BRANCH = "only on another branch"
     STUCK = "not reached, near a singularity"
     OUT = "out of reach"
+    OPEN = "the loops do not close there"
 
     @property
     def good(self) -> bool:
@@ -102,13 +104,14 @@ class Inverse:
 def inverse(robot: Machine, targets: Targets, seed: FloatArray) -> Inverse:
     """Joints that reach each target, from nearby ones (n, joints)."""
     motors, _ = satisfy(robot, targets.goal(), seed)
-    motion = robot.motion(robot.values, motors)
     reach = robot.reach() or 1.0
-    distance = np.linalg.norm(motion.position - targets.positions, axis=1)
+    tips = tips_of(robot, motors)
+    distance = np.linalg.norm(tips.position - targets.positions, axis=1)
+    closed = np.isfinite(distance)
     angle = np.zeros(len(targets))
     if targets.rotations is not None:
-        turn = motion.rotation @ targets.rotations.transpose(0, 2, 1)
-        angle = np.linalg.norm(rotations.log(turn), axis=1)
+        turn = tips.rotation[closed] @ targets.rotations[closed].transpose(0, 2, 1)
+        angle[closed] = np.linalg.norm(rotations.log(turn), axis=1)
     mobility = mobility_of(robot, targets, motors)
     readings = robot.readings(motors)
     room = np.minimum(readings - robot.lower, robot.upper - readings)
@@ -130,7 +133,19 @@ def inverse(robot: Machine, targets: Targets, seed: FloatArray) -> Inverse:
     return Inverse(motors, tuple(outcome), distance, angle, mobility, margin, names)
 
 
+def tips_of(robot: Machine, motors: FloatArray) -> Poses:
+    """Where the tip is; NaN where loops do not close."""
+    settled, closed = robot.settled(motors)
+    motion = robot.motion(robot.values, settled[closed])
+    turned = np.full((len(motors), 3, 3), np.nan)
+    there = np.full((len(motors), 3), np.nan)
+    turned[closed], there[closed] = motion.rotation, motion.position
+    return Poses(turned, there)
+
+
 def _outcome(near: bool, margin: float, moved: float, mobility: float) -> Reach:
+    if np.isnan(mobility):
+        return Reach.OPEN
     if not near:
         return Reach.STUCK if mobility < NEARLY_SINGULAR else Reach.OUT
     if moved > ANOTHER_BRANCH:
@@ -141,14 +156,20 @@ def _outcome(near: bool, margin: float, moved: float, mobility: float) -> Reach:
 
 
 def mobility_of(robot: Machine, targets: Targets, motors: FloatArray) -> FloatArray:
-    """The smallest singular value of how joints move the tip in what the targets ask of it."""
-    goal = targets.goal()
+    """The smallest singular value of how joints move the tip in what the targets ask of it.
+
+    NaN where loops do not close.
+    """
     reach = robot.reach() or 1.0
-    J = robot.to_motors(goal.derivative(robot.motion(robot.values, motors)))
+    settled, closed = robot.settled(motors)
+    goal = targets.take(closed).goal()
+    J = robot.to_motors(goal.derivative(robot.motion(robot.values, settled[closed])))
     J = J * np.array([reach if kind is Joint.PRISMATIC else 1.0 for kind in robot.joint_types])
     J[:, : goal.lengths] /= reach
+    found = np.full(len(motors), np.nan)
     # An arm of few joints cannot move in all directions anyway: as many count as it has.
-    return np.asarray(np.linalg.svd(J, compute_uv=False)[:, -1])
+    found[closed] = np.linalg.svd(J, compute_uv=False)[:, -1]
+    return found
 
 
 def all_joints(

@@ -32,7 +32,7 @@ class Uncertainty:
     def at(self, motors: FloatArray, points: FloatArray, *, world: bool) -> FloatArray:
         """Expected error of points (n, 3) that move with the tip, in the world, rms, (n,).
 
-        Beside the ``world`` the frame before the first joint counts, where it does not matter how
+        NaN where loops do not close. Beside the ``world`` the frame before the first joint counts, where it does not matter how
         well it is known where that frame stands.
         """
         robot = self.robot
@@ -45,13 +45,16 @@ class Uncertainty:
             if name in places and _counts(robot.parameters[places[name]], world=world)
         ]
         columns: IntArray = np.array([places[self.names[number]] for number in kept], dtype=np.intp)
-        motion = robot.motion(robot.values, motors)
+        settled, closed = robot.settled(motors)
+        motion = robot.motion(robot.values, settled[closed])
         J = motion.twist_jacobian(columns)
-        lever = points - motion.position
+        lever = points[closed] - motion.position
         moved = J[:, :3] + np.cross(J[:, 3:], lever[:, :, None], axisa=1, axisb=1, axisc=1)
         part = self.covariance[np.ix_(kept, kept)]
         squares = np.einsum("nip,pq,niq->n", moved, part, moved, optimize=True)
-        return np.sqrt(np.maximum(squares, 0.0))
+        found = np.full(len(motors), np.nan)
+        found[closed] = np.sqrt(np.maximum(squares, 0.0))
+        return found
 
 
 def _counts(parameter: Parameter, *, world: bool) -> bool:
