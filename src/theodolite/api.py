@@ -14,6 +14,12 @@ from typing import Any, Protocol, TypeAlias, TypeVar, cast
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.assessment.comparison import Compared, Comparison, compare_robots
+from theodolite.assessment.iso9283.attained import Attained, Test
+from theodolite.assessment.iso9283.evaluation import Evaluation
+from theodolite.assessment.iso9283.evaluation import evaluate as evaluate_iso9283
+from theodolite.assessment.iso9283.figures import Figure
+from theodolite.assessment.iso9283.plan import Plan, plan_tests
 from theodolite.calibration import alignment as _alignment
 from theodolite.calibration import calibrate as _calibrate
 from theodolite.calibration import cross_validation as _cross_validation
@@ -51,9 +57,11 @@ from theodolite.calibration.tip_method import TipMethod, TipResidual
 from theodolite.calibration.validate import Validation
 from theodolite.calibration.validate import validate as _validate
 from theodolite.compensation.compensate import Compensation, compensate, compensate_joints
+from theodolite.compensation.controller import ControllerFrames
 from theodolite.compensation.inverse import Inverse as InverseKinematics
 from theodolite.compensation.inverse import Reach, Targets
 from theodolite.compensation.inverse import inverse as inverse_kinematics
+from theodolite.compensation.uncertainty import Uncertainty
 from theodolite.dynamics.base_parameters import find_base_parameters
 from theodolite.dynamics.current_ratio import gains_from_torques
 from theodolite.dynamics.drive_gains import identify_gains
@@ -82,7 +90,9 @@ from theodolite.io.camera_file import CameraFile, read_camera, write_camera
 from theodolite.io.circle_table import read_circles
 from theodolite.io.dh_table import read_dh_table
 from theodolite.io.dynamics_file import read_dynamics, read_prior, write_dynamics
+from theodolite.io.exports import Export, Format, Options, export
 from theodolite.io.gains_file import read_gains, write_gains
+from theodolite.io.iso9283_file import read_attained, write_plan
 from theodolite.io.recordings import read_recording
 from theodolite.io.result_file import read_result, write_result
 from theodolite.io.robot_file import read_robot, write_robot
@@ -102,13 +112,17 @@ from theodolite.vision.poses import CalibratedLens
 from theodolite.vision.rendering import simulate_pictures
 
 __all__ = [
+    "Attained",
     "Axis",
     "Board",
     "CalibratedLens",
     "Camera",
     "CameraFile",
     "Change",
+    "Compared",
+    "Comparison",
     "Compensation",
+    "ControllerFrames",
     "Convention",
     "Dataset",
     "Distance",
@@ -116,7 +130,11 @@ __all__ = [
     "ErrorTerm",
     "Estimate",
     "Estimator",
+    "Evaluation",
+    "Export",
+    "Figure",
     "FixtureProblem",
+    "Format",
     "Frame",
     "FrameLink",
     "Gauge",
@@ -137,8 +155,10 @@ __all__ = [
     "Mechanism",
     "Method",
     "Noise",
+    "Options",
     "Orientation",
     "ParameterErrors",
+    "Plan",
     "Plane",
     "PlaneKnown",
     "PointSensor",
@@ -158,20 +178,25 @@ __all__ = [
     "Status",
     "Target",
     "Targets",
+    "Test",
     "TheodoliteError",
     "TipMethod",
     "TipResidual",
     "Touches",
     "Transmission",
+    "Uncertainty",
     "Validation",
     "analytic",
     "build_dynamics",
     "compare",
+    "compare_robots",
     "compensate",
     "compensate_joints",
     "completeness",
     "convert",
+    "evaluate_iso9283",
     "excite",
+    "export",
     "filter_recording",
     "find_base_parameters",
     "gains_from_torques",
@@ -187,9 +212,11 @@ __all__ = [
     "locate",
     "perturb",
     "place",
+    "plan_tests",
     "predict",
     "predict_motion",
     "prepare_runs",
+    "read_attained",
     "read_camera",
     "read_circles",
     "read_dh_table",
@@ -213,6 +240,7 @@ __all__ = [
     "write_dynamics",
     "write_gains",
     "write_measurements",
+    "write_plan",
     "write_result",
     "write_robot",
 ]

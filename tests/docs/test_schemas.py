@@ -117,6 +117,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         arrays = {"times": times, "positions": state.q}
         np.savez(folder / f"{name}.npz", torques=torques, **arrays)
         np.savez(folder / f"{name}-i.npz", currents=torques / GAINS, **arrays)
+    (folder / "program.src").write_text(
+        "PTP {A1 10,A2 -60,A3 20,A4 5,A5 30,A6 0}\nLIN_REL {Z 10}\n"
+        "$BASE={X 0,Y 0,Z 0,A 0,B 0,C 0}\n"
+    )
+    (folder / "targets.csv").write_text(
+        "x_mm,y_mm,z_mm\n" + "".join(f"{400 + 5 * step},150,200\n" for step in range(8))
+    )
+    (folder / "attained.csv").write_text(
+        "pose,xc_mm,yc_mm,zc_mm,x_mm,y_mm,z_mm\n"
+        + "".join(
+            f"P{p},{p},{p * p},3,{p + 0.01 * n},{p * p},3\n" for n in range(30) for p in [n % 5]
+        )
+    )
+    th.identify("puma560", folder / "position.csv", "position", terms="none").save(
+        folder / "saved.json"
+    )
     recording = th.read_recording(folder / "without.npz", puma().robot)
     known = th.identify_dynamics(puma(), recording, drives=FRICTION)
     th.write_dynamics(folder / "known.json", known, th.judge_identification(known))
@@ -166,6 +182,17 @@ RUNS = [
     ("lens", "{in}/lens --board charuco:8x6:30:22 --out {out}.toml", None),
     ("board", "charuco:8x6:30:22 --out {out}.pdf", 0),
     ("compensate", "puma560 {in}/position.csv --nominal puma560 --out {out}.csv", None),
+    ("compensate", "puma560 {in}/program.src --nominal puma560 --out {out}.src", 1),
+    ("compensate", "{in}/saved.json {in}/targets.csv --nominal puma560 --path", None),
+    ("export", "{in}/saved.json --format dh --out {out}.csv", 0),
+    ("export", "puma560 --format json --out {out}.json", 0),
+    ("report", "{in}/saved.json --out {out}.html", 0),
+    ("compare", "puma560 {in}/saved.json", 0),
+    ("compare", "puma560 {in}/saved.json puma560", 0),
+    ("iso9283 plan", "scara --out {out}.csv", 0),
+    ("iso9283 plan", "puma560 --edge-mm 100 --tests pose,distance --out {out}.csv", 0),
+    ("iso9283 evaluate", "{in}/attained.csv", 1),
+    ("iso9283 evaluate", "{in}/attained.csv --before {in}/attained.csv --fit-sensor", 1),
     ("reproduce", "meggiolaro", 0),
     ("dynamics identifiable", "puma560 --friction", 0),
     ("dynamics identifiable", "palletizer --no-rotors", 0),

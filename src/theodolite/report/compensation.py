@@ -51,6 +51,10 @@ def compensation_data(made: Compensation, lines: IntArray) -> dict[str, Any]:
             }
             for row in np.flatnonzero(~good).tolist()
         ],
+        # What only programs have.
+        "off_branch": [],
+        "left_alone": [],
+        "refused": [],
     }
 
 

@@ -21,6 +21,9 @@ from theodolite.assessment.iso9283.poses import (
 from theodolite.errors import InputError
 from theodolite.model.poses import Poses
 
+#: Poses whose second extent is a smaller part of the first lie on a line.
+ON_A_LINE = 1e-3
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -143,5 +146,11 @@ def _fitted(tests: Mapping[Test, Attained]) -> Poses:
     from scipy.spatial.transform import Rotation
 
     middle, wanted = attained.mean(axis=0), commanded.mean(axis=0)
+    spread = np.linalg.svd(commanded - wanted, compute_uv=False)
+    if not spread[1] > ON_A_LINE * spread[0]:
+        raise InputError(
+            "the commanded poses lie on a line, so no sensor's frame can be fitted to them",
+            remedy="Measure poses that span a plane, or give the frame",
+        )
     turned = Rotation.align_vectors(commanded - wanted, attained - middle)[0].as_matrix()
     return Poses.one(turned, wanted - turned @ middle)
