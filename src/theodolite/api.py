@@ -90,7 +90,7 @@ from theodolite.io.camera_file import CameraFile, read_camera, write_camera
 from theodolite.io.circle_table import read_circles
 from theodolite.io.dh_table import read_dh_table
 from theodolite.io.dynamics_file import read_dynamics, read_prior, write_dynamics
-from theodolite.io.exports import Export, Format, Options, export
+from theodolite.io.exports import Export, Format, Options, export_robot
 from theodolite.io.gains_file import read_gains, write_gains
 from theodolite.io.iso9283_file import read_attained, write_plan
 from theodolite.io.recordings import read_recording
@@ -196,7 +196,7 @@ __all__ = [
     "convert",
     "evaluate_iso9283",
     "excite",
-    "export",
+    "export_robot",
     "filter_recording",
     "find_base_parameters",
     "gains_from_torques",

@@ -12,7 +12,7 @@ import theodolite as th
 from theodolite.errors import InputError
 from theodolite.export.links import along_z, placed_like, reading_links
 from theodolite.export.nearest import carried
-from theodolite.io.exports import Format, Options, export
+from theodolite.io.exports import Format, Options, export_robot
 from theodolite.io.machines import machine_named
 from theodolite.io.ur_kinematics import FRAMES, KEYS
 from theodolite.io.urdf_patch import Visuals
@@ -147,7 +147,7 @@ def test_urdf_is_the_robot_to_pinocchio(visuals, tmp_path, rng):
     path = own(tmp_path, ARM)
     robot = th.perturb(machine_named(str(path), tip="tool0"), ERRORS, rng)
     options = Options(path, "tool0", base=True, visuals=visuals)
-    found = export(robot, Format.URDF, options=options)
+    found = export_robot(robot, Format.URDF, options=options)
     assert found.loss.none
     for motors in robot.random_motors(5, rng):
         T = pinocchio_pose(found.content, "tool0", motors, tmp_path)
@@ -163,7 +163,7 @@ def test_urdf_is_the_robot_to_pinocchio(visuals, tmp_path, rng):
 def test_urdf_keeps_what_it_does_not_know(tmp_path, rng):
     path = own(tmp_path, ARM)
     robot = machine_named(str(path), tip="tool0")
-    text = export(th.perturb(robot, ERRORS, rng), Format.URDF, options=Options(path, "tool0"))
+    text = export_robot(th.perturb(robot, ERRORS, rng), Format.URDF, options=Options(path, "tool0"))
     kept = text.content.decode()
     for part in ("<!-- kept -->", "<transmission name=\"kept\"/>", "xmlns:x=", "<mimic joint=",
                  "<link name='b'>", 'effort="1"', '<sphere radius="0.1"/>'):  # fmt: skip
@@ -189,7 +189,7 @@ def test_visuals_stay_in_the_world_at_zero(tmp_path, rng):
     before = shape(ARM.encode())
     for visuals, same in ((Visuals.STAY, True), (Visuals.MOVE, False)):
         options = Options(path, "tool0", base=True, visuals=visuals)
-        after = shape(export(robot, Format.URDF, options=options).content)
+        after = shape(export_robot(robot, Format.URDF, options=options).content)
         assert np.allclose(before, after, atol=1e-9) is same
 
 
@@ -260,7 +260,7 @@ def test_mjcf_is_the_robot_to_mujoco(angle, a, tmp_path, rng):
     for q in nominal.random_motors(3, rng):
         np.testing.assert_allclose(nominal.poses(q)[1][0], pose(text, q)[1], atol=1e-9)
     robot = th.perturb(nominal, ERRORS, rng)
-    found = export(robot, Format.MJCF, options=Options(path, "tip", base=True))
+    found = export_robot(robot, Format.MJCF, options=Options(path, "tip", base=True))
     for q in robot.random_motors(5, rng):
         turned, there = pose(found.content.decode(), q)
         rotation, position = robot.poses(q)
@@ -299,7 +299,7 @@ def test_ur_kinematics_is_the_robot(tmp_path, rng):
     nominal = th.robots.ur10e()
     path = own(tmp_path, ur_yaml(UR10E), "nominal.yaml")
     robot = th.perturb(nominal, ERRORS, rng)
-    found = export(robot, Format.UR, options=Options(path, base=True))
+    found = export_robot(robot, Format.UR, options=Options(path, base=True))
     text = found.content.decode()
     assert "hash: calib_1234" in text and text.count("# kept") == 36
     values: dict = {}
@@ -332,7 +332,7 @@ def test_ur_kinematics_is_the_robot(tmp_path, rng):
 @pytest.mark.parametrize("name", ["puma560", "stanford", "ur10e", "scara"])
 def test_tables_read_back_as_the_arm_that_was_said(name, kind, tmp_path, rng):
     robot = th.perturb(th.robots.load(name), replace(ERRORS, gain=1e-3), rng)
-    found = export(robot, kind, suffix=".csv")
+    found = export_robot(robot, kind, suffix=".csv")
     path = tmp_path / "table.csv"
     path.write_bytes(found.content)
     back = th.read_dh_table(path)
@@ -384,12 +384,12 @@ def test_an_exact_robot_loses_nothing(rng):
 def test_wrong_files_are_refused(tmp_path):
     path = own(tmp_path, ARM)
     with pytest.raises(InputError, match="its chain has the joints RRP"):
-        export(th.robots.puma560(), Format.URDF, options=Options(path, "tool0"))
+        export_robot(th.robots.puma560(), Format.URDF, options=Options(path, "tool0"))
     with pytest.raises(InputError, match="--into"):
-        export(th.robots.puma560(), Format.URDF)
+        export_robot(th.robots.puma560(), Format.URDF)
     broken = own(tmp_path, "kinematics:\n  shoulder:\n    x: 1\n", "broken.yaml")
     with pytest.raises(InputError, match="its frames are shoulder"):
-        export(th.robots.ur10e(), Format.UR, options=Options(broken))
+        export_robot(th.robots.ur10e(), Format.UR, options=Options(broken))
     empty = own(tmp_path, "<mujoco/>", "empty.xml")
     with pytest.raises(InputError, match="no bodies"):
-        export(th.robots.ur10e(), Format.MJCF, options=Options(empty))
+        export_robot(th.robots.ur10e(), Format.MJCF, options=Options(empty))

@@ -68,7 +68,7 @@ def command(
 ) -> None:
     """Write a robot for a controller or a simulator."""
     from theodolite.errors import InputError
-    from theodolite.io.exports import Format, Options, check_export, export, write_export
+    from theodolite.io.exports import Format, Options, check_export, export_robot, write_export
     from theodolite.io.machines import is_urdf
     from theodolite.io.urdf_patch import Visuals
     from theodolite.io.writing import check_outputs
@@ -82,7 +82,7 @@ def command(
     read = robot_named(robot, tip=tip if is_urdf(robot) else None)
     subject = serial(read, "exports are for serial robots")
     with working(f"preparing {kind.value} of {subject.name}"):
-        found = export(subject, kind, suffix=out.suffix, options=options)
+        found = export_robot(subject, kind, suffix=out.suffix, options=options)
     loss = found.loss
     if strict and not loss.none:
         raise InputError(

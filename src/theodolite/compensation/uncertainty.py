@@ -32,8 +32,8 @@ class Uncertainty:
     def at(self, motors: FloatArray, points: FloatArray, *, world: bool) -> FloatArray:
         """Expected error of points (n, 3) that move with the tip, in the world, rms, (n,).
 
-        NaN where loops do not close. Beside the ``world`` the frame before the first joint counts, where it does not matter how
-        well it is known where that frame stands.
+        NaN where loops do not close. Beside the ``world`` the frame before the first joint counts,
+        where it does not matter how well it is known where that frame stands.
         """
         robot = self.robot
         if isinstance(robot, Robot):

@@ -85,7 +85,7 @@ def check_export(kind: Format, out: Path | None, options: Options) -> None:
         )
 
 
-def export(
+def export_robot(
     robot: Robot, kind: Format, *, suffix: str = "", options: Options | None = None
 ) -> Export:
     """The robot in a format; what the format has no place for is fitted by what it has."""
