@@ -62,6 +62,12 @@ from theodolite.compensation.inverse import Inverse as InverseKinematics
 from theodolite.compensation.inverse import Reach, Targets
 from theodolite.compensation.inverse import inverse as inverse_kinematics
 from theodolite.compensation.uncertainty import Uncertainty
+from theodolite.design.constraints import Constraints
+from theodolite.design.criteria import Criterion
+from theodolite.design.designing import Design, accuracy_table
+from theodolite.design.designing import design as design_measurements
+from theodolite.design.sensitivity import Sensitivity
+from theodolite.design.sensitivity import sensitivity as find_sensitivity
 from theodolite.dynamics.base_parameters import find_base_parameters
 from theodolite.dynamics.current_ratio import gains_from_torques
 from theodolite.dynamics.drive_gains import identify_gains
@@ -122,9 +128,12 @@ __all__ = [
     "Compared",
     "Comparison",
     "Compensation",
+    "Constraints",
     "ControllerFrames",
     "Convention",
+    "Criterion",
     "Dataset",
+    "Design",
     "Distance",
     "Dynamics",
     "ErrorTerm",
@@ -171,6 +180,7 @@ __all__ = [
     "RigidBody",
     "Robot",
     "Row",
+    "Sensitivity",
     "Shape",
     "Source",
     "Sphere",
@@ -186,6 +196,7 @@ __all__ = [
     "Transmission",
     "Uncertainty",
     "Validation",
+    "accuracy_table",
     "analytic",
     "build_dynamics",
     "compare",
@@ -194,11 +205,13 @@ __all__ = [
     "compensate_joints",
     "completeness",
     "convert",
+    "design_measurements",
     "evaluate_iso9283",
     "excite",
     "export_robot",
     "filter_recording",
     "find_base_parameters",
+    "find_sensitivity",
     "gains_from_torques",
     "identifiable",
     "identify",
@@ -418,14 +431,18 @@ def simulate(
     rng: Random = None,
     noise: Noise = EXACT,
     per_set: int = 4,
+    at: FloatArray | None = None,
 ) -> Dataset:
-    """What a method would record of this robot, with noise on sensor and joints."""
+    """What a method would record of this robot, with noise on sensor and joints.
+
+    At random configurations, or ``at`` given motor variables (n, joints), whatever ``points`` says.
+    """
     _count(points, "points")
     _count(per_set, "per_set")
     _noise(noise)
     rng = _generator(rng) or np.random.default_rng(0)
     return _simulation.simulate(
-        _robot(robot), _method(method), points=points, rng=rng, noise=noise, per_set=per_set
+        _robot(robot), _method(method), points=points, rng=rng, noise=noise, per_set=per_set, at=at
     )
 
 

@@ -91,13 +91,21 @@ def simulate(
     rng: np.random.Generator,
     noise: Noise = EXACT,
     per_set: int = 4,
+    at: FloatArray | None = None,
 ) -> Dataset:
     """What the method would record of this robot, with noise on sensor and joints.
+
+    At random configurations, or ``at`` given ones, where a sensor reads positions or orientations.
 
     For link and plane methods ``noise.position`` and ``noise.orientation`` are how far off the
     contact is; they act as the joint motion that produces such an error.
     """
-    exact = _under_conditions(robot, method.observe(robot, points, rng, per_set=per_set))
+    seen_there = (
+        method.observe(robot, points, rng, per_set=per_set)
+        if at is None
+        else _observed_at(robot, method, at)
+    )
+    exact = _under_conditions(robot, seen_there)
     motors = exact.motors
     seen = method.reads or exact.positions is not None or exact.pixels is not None
     if not seen and (noise.position or noise.orientation):
@@ -119,6 +127,31 @@ def simulate(
         turn = rotations.exp(noise.orientation * rng.standard_normal((len(motors), 3)))
         noisy = replace(noisy, rotations=turn @ exact.rotations)
     return method.with_reading_noise(noisy, noise, rng)
+
+
+def _observed_at(robot: Machine, method: Method, motors: FloatArray) -> Dataset:
+    """What a sensor sees of all targets at given configurations."""
+    if not method.needs or not set(method.needs) <= {"positions", "rotations"}:
+        raise InputError(
+            f"the method '{method.name}' cannot be simulated at given configurations",
+            allowed="methods that read positions or orientations",
+            remedy="Leave the configurations out: they are found for each method",
+        )
+    settled, closed = robot.settled(motors)
+    if not closed.all():
+        raise InputError(
+            f"the loops of '{robot.name}' do not close in {int((~closed).sum())} configurations"
+        )
+    motions = [robot.motion(robot.values, settled, n) for n in range(len(robot.target_names))]
+    positions = np.stack([motion.position for motion in motions], axis=1)
+    return Dataset(
+        settled,
+        positions=positions if "positions" in method.needs else None,
+        targets=robot.target_names if "positions" in method.needs else ("",),
+        rotations=np.ascontiguousarray(motions[0].rotation)
+        if "rotations" in method.needs
+        else None,
+    )
 
 
 def _moved(motors: FloatArray, shift: FloatArray) -> FloatArray:

@@ -30,6 +30,7 @@ from theodolite.cli.pictures import LensOption, MountOption
 if TYPE_CHECKING:
     import numpy as np
 
+    from theodolite.arrays import FloatArray
     from theodolite.calibration.data import Dataset
     from theodolite.calibration.method import Method
     from theodolite.calibration.noise import Noise
@@ -46,6 +47,12 @@ def command(
         int,
         typer.Option("--points", min=1, max=10**7, help="Measurements; for link methods, sets."),
     ] = 50,
+    at: Annotated[
+        Path | None,
+        typer.Option(
+            "--at", metavar="F", help="Joints at which to measure, as 'design' writes them."
+        ),
+    ] = None,
     per_set: Annotated[
         int, typer.Option("--per-set", min=2, help="Link methods: configurations per set.")
     ] = 4,
@@ -143,7 +150,15 @@ def command(
         if images is not None:
             data = _pictures(subject, way, board, images, points, rng, noise, force=force)
         else:
-            data = simulate(subject, way, points=points, rng=rng, noise=noise, per_set=per_set)
+            data = simulate(
+                subject,
+                way,
+                points=points,
+                rng=rng,
+                noise=noise,
+                per_set=per_set,
+                at=None if at is None else _joints(at, nominal),
+            )
     write_measurements(data, subject, out, force=force)
     if save_true is not None:
         write_robot(subject, save_true, force=force)
@@ -172,6 +187,13 @@ def command(
         screen.print(f"orientation of the tool in the fixture: roll,pitch,yaw {turn} deg")
     if save_true is not None:
         wrote(screen, save_true, "the robot that was measured")
+
+
+def _joints(path: Path, robot: Machine) -> FloatArray:
+    """The configurations of a file, whatever else it holds."""
+    from theodolite.io.tables import read_measurements
+
+    return read_measurements([path], robot, note=lambda sentence: None).motors
 
 
 def _pictures(

@@ -45,6 +45,7 @@ def application() -> typer.Typer:
         compare,
         compensate,
         demo,
+        design,
         dynamics,
         export,
         generate,
@@ -53,9 +54,11 @@ def application() -> typer.Typer:
         iso9283,
         lens,
         new,
+        plan,
         report,
         reproduce,
         robots,
+        sensitivity,
         validate,
     )
     from theodolite.cli.help import Command
@@ -69,7 +72,18 @@ def application() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     verbs = (robots, new, check, identifiable, generate, identify, validate, lens, board)
-    for verb in (*verbs, compensate, export, compare, report, reproduce, demo):
+    for verb in (
+        *verbs,
+        design,
+        plan,
+        sensitivity,
+        compensate,
+        export,
+        compare,
+        report,
+        reproduce,
+        demo,
+    ):
         app.command(verb.NAME, cls=Command)(verb.command)
     for group in (iso9283, dynamics):
         app.add_typer(group.app, name=group.NAME)

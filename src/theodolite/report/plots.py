@@ -52,7 +52,7 @@ def check_plot(path: Path) -> None:
     new_figure(1.0, 1.0)
 
 
-def _save(figure: Any, path: Path, *, force: bool) -> None:
+def save_figure(figure: Any, path: Path, *, force: bool) -> None:
     """Write the whole picture or none."""
     drawing = BytesIO()
     kind = path.suffix.removeprefix(".")
@@ -73,7 +73,7 @@ def drawn_squares(path: Path, squares: Mapping[str, FloatArray], *, force: bool 
     axes.set_xlabel("x (mm)")
     axes.set_ylabel("y (mm)")
     axes.legend(loc="center")
-    _save(figure, path, force=force)
+    save_figure(figure, path, force=force)
 
 
 def compared_bars(
@@ -95,12 +95,12 @@ def compared_bars(
     axes.set_xticks(places, labels)
     axes.set_ylabel(unit)
     axes.legend()
-    _save(figure, path, force=force)
+    save_figure(figure, path, force=force)
 
 
 def torque_curves(path: Path, prediction: Prediction, title: str, *, force: bool = False) -> None:
     """Write measured and predicted torques over time."""
-    _save(torque_figure(prediction, title), path, force=force)
+    save_figure(torque_figure(prediction, title), path, force=force)
 
 
 def torque_figure(prediction: Prediction, title: str) -> Any:
@@ -151,7 +151,7 @@ def trajectory_curves(
     columns = min(7, state.q.shape[1])
     grid[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=columns, fontsize="small")
     grid[-1].set_xlabel("time (s)")
-    _save(figure, path, force=force)
+    save_figure(figure, path, force=force)
 
 
 def robot_figure(robot: Machine, q: ArrayLike | None = None) -> Any:

@@ -1,0 +1,241 @@
+"""``theodolite design``: the configurations worth measuring."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from theodolite.cli.options import (
+    BetweenOption,
+    ForceOption,
+    JsonOption,
+    LineOption,
+    MethodOption,
+    PlaneOption,
+    RadiusOption,
+    RobotArgument,
+    SeedOption,
+    console,
+    generator,
+    member_of,
+    method_from,
+    numbers,
+    print_json,
+    robot_named,
+    working,
+    wrote,
+)
+
+if TYPE_CHECKING:
+    from theodolite.arrays import FloatArray
+    from theodolite.calibration.noise import Noise
+    from theodolite.design.constraints import Constraints
+    from theodolite.model.machine import Machine
+
+NAME = "design"
+
+
+def command(
+    robot: RobotArgument,
+    method: MethodOption,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="F", help="The configurations to measure, CSV.")
+    ],
+    points: Annotated[
+        int | None, typer.Option(min=1, help="Measurements, or sets of link methods.")
+    ] = None,
+    until_mm: Annotated[
+        float | None,
+        typer.Option(min=1e-6, help="As many as it takes to expect this error."),
+    ] = None,
+    criterion: Annotated[
+        str,
+        typer.Option(help="I (expected error over the task), D, E, A, or O1 to O5."),
+    ] = "I",
+    task: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="F", help="Joints or poses at which the robot will be used. Default: anywhere."
+        ),
+    ] = None,
+    candidates: Annotated[
+        int, typer.Option(min=10, max=10**6, help="Candidates that are drawn.")
+    ] = 2000,
+    given: Annotated[
+        Path | None, typer.Option(metavar="F", help="Measurements that were taken already.")
+    ] = None,
+    noise_mm: Annotated[
+        float, typer.Option(min=1e-6, help="Noise of each coordinate or contact, mm.")
+    ] = 0.05,
+    noise_mrad: Annotated[
+        float, typer.Option(min=1e-6, help="Noise of each rotation component, mrad.")
+    ] = 0.2,
+    noise_px: Annotated[float, typer.Option(min=1e-6, help="Noise of each pixel, px.")] = 0.1,
+    box_mm: Annotated[
+        str | None,
+        typer.Option(metavar="X1,X2,Y1,Y2,Z1,Z2", help="The tip stays in this box of the world."),
+    ] = None,
+    floor_mm: Annotated[
+        float | None, typer.Option(help="No link goes below this height of the world.")
+    ] = None,
+    sensor_mm: Annotated[
+        str | None, typer.Option(metavar="X,Y,Z", help="Where the sensor stands in the world.")
+    ] = None,
+    distance_mm: Annotated[
+        str | None, typer.Option(metavar="MIN,MAX", help="Distances at which the sensor sees.")
+    ] = None,
+    facing_deg: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, max=180.0, help="Largest angle between the tool's z axis and the sensor."
+        ),
+    ] = None,
+    arm_radius_mm: Annotated[
+        float,
+        typer.Option(min=0.0, help="Radius of the links, which must not touch or hide the target."),
+    ] = 0.0,
+    mobility: Annotated[
+        float,
+        typer.Option(min=0.0, help="Smallest mobility of the tip, such as 0.02: no singularity."),
+    ] = 0.0,
+    gains: Annotated[bool, typer.Option("--gains", help="Gains are to be identified too.")] = False,
+    terms: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,...",
+            help="Error terms that will be identified too: gravity, bending, harmonics.",
+        ),
+    ] = "",
+    plane: PlaneOption = None,
+    line: LineOption = None,
+    radius_mm: RadiusOption = None,
+    between: BetweenOption = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="F", help="Draw the expected error: png, svg or pdf.")
+    ] = None,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Choose the configurations that determine a robot best."""
+    from theodolite.design.criteria import Criterion
+    from theodolite.design.designing import design
+    from theodolite.errors import InputError
+    from theodolite.io.design_file import write_design
+    from theodolite.io.naming import name_list
+    from theodolite.io.tables import read_measurements
+    from theodolite.io.writing import check_outputs
+    from theodolite.report.design import design_data, draw_design, show_design
+    from theodolite.report.plots import check_plot
+
+    if (points is None) == (until_mm is None):
+        raise InputError("give either --points or --until-mm")
+    inputs = [Path(robot), *(path for path in (task, given) if path is not None)]
+    check_outputs([out, plot], force=force, inputs=inputs)
+    if plot is not None:
+        check_plot(plot)
+    kind = member_of(Criterion, criterion, "--criterion")
+    subject = robot_named(robot)
+    way = method_from(method, plane=plane, line=line, radius_mm=radius_mm, between=between)
+    with working(f"designing measurements of {subject.name}") as status:
+        found = design(
+            subject,
+            way,
+            points,
+            noise=noise_of(noise_mm, noise_mrad, noise_px),
+            criterion=kind,
+            task=None if task is None else task_of(task, subject),
+            constraints=_constraints(
+                box_mm, floor_mm, sensor_mm, distance_mm, facing_deg, arm_radius_mm, mobility
+            ),
+            pool=candidates,
+            given=None if given is None else read_measurements([given], subject, needs=way.needs),
+            until=None if until_mm is None else 1e-3 * until_mm,
+            gains=gains,
+            terms=name_list(terms),
+            rng=generator(seed),
+            tell=lambda what: status.update(f"designing measurements of {subject.name}: {what}"),
+        )
+    write_design(found.data, subject, out, force=force)
+    screen = console(json=json)
+    show_design(screen, found)
+    wrote(screen, out)
+    if plot is not None:
+        draw_design(found, plot, force=force)
+        wrote(screen, plot)
+    if json:
+        print_json(design_data(found))
+
+
+def noise_of(mm: float, mrad: float, px: float) -> Noise:
+    """Known noise of a sensor."""
+    from theodolite.calibration.noise import Noise
+
+    return Noise(position=1e-3 * mm, orientation=1e-3 * mrad, pixel=px, known=True)
+
+
+def task_of(path: Path, robot: Machine) -> FloatArray:
+    """Joints at which a robot will be used, from joints or poses in a table."""
+    import numpy as np
+
+    from theodolite.compensation.inverse import any_joints
+    from theodolite.errors import InputError
+    from theodolite.io.targets import read_targets
+
+    program = read_targets(path, robot)
+    if program.motors is not None:
+        return program.motors
+    assert program.targets is not None
+    found = any_joints(robot, program.targets, generator(0))
+    lost = np.flatnonzero(np.isnan(found).any(axis=1))
+    if len(lost):
+        raise InputError(
+            f"line {int(program.lines[lost[0]])}: the robot does not reach this pose of the task "
+            f"({len(lost)} of {len(found)})",
+            where=str(path),
+        )
+    return found
+
+
+def _constraints(
+    box: str | None,
+    floor: float | None,
+    sensor: str | None,
+    distance: str | None,
+    facing: float | None,
+    radius: float,
+    mobility: float,
+) -> Constraints:
+    import numpy as np
+
+    from theodolite.design.constraints import Constraints
+    from theodolite.errors import InputError
+
+    def some(text: str | None, count: int, option: str) -> FloatArray | None:
+        if text is None:
+            return None
+        values = numbers(text, 1e9)
+        if len(values) != count:
+            raise InputError(f"{option} {text}", allowed=f"{count} numbers in mm")
+        return 1e-3 * values
+
+    sides = some(box, 6, "--box-mm")
+    corners = None if sides is None else np.array([sides[::2], sides[1::2]])
+    if corners is not None and (corners[0] >= corners[1]).any():
+        raise InputError(f"--box-mm {box}", allowed="the smaller side of each axis first")
+    place = some(sensor, 3, "--sensor-mm")
+    range_ = some(distance, 2, "--distance-mm")
+    if place is None and (range_ is not None or facing is not None):
+        raise InputError("--distance-mm and --facing-deg need --sensor-mm")
+    return Constraints(
+        box=corners,
+        floor=None if floor is None else 1e-3 * floor,
+        sensor=place,
+        nearest=0.0 if range_ is None else float(range_[0]),
+        farthest=np.inf if range_ is None else float(range_[1]),
+        facing=None if facing is None else float(np.radians(facing)),
+        radius=1e-3 * radius,
+        mobility=mobility,
+    )

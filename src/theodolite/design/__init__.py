@@ -1,0 +1,1 @@
+"""Which measurements are worth taking: criteria, choice, constraints, expected errors."""

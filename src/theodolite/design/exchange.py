@@ -1,0 +1,259 @@
+"""Choosing some of many candidates by exchange.
+
+With the covariance C of a choice, a candidate of rows J adds log det(I + J C J') to D, and takes
+
+    trace((I + J C J')^-1 J C Q C J')
+
+off the mean squared error of a task. After an exchange C changes by a matrix of low rank, and so do
+J C J' and J C Q C J' of all candidates: nothing is factorised again. Other criteria have no such
+rule: they start from the choice for D, and exchanges are judged by the eigenvalues themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.design.criteria import Criterion, score
+from theodolite.design.information import Information
+
+#: Passes over the choice until nothing is exchanged any more.
+PASSES = 12
+#: Candidates that a pass follows.
+FOLLOWED = 1000
+#: An exchange must gain this part at least.
+GAIN = 1e-9
+#: Candidates that are tried in each place where eigenvalues decide.
+TRIED = 200
+#: Prior of base parameters that makes first choices possible, of one tolerance.
+SLIGHT = 1e-6
+#: Of a diagonal element: less cannot be left of it but for rounding.
+ROUNDING = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Chosen candidates, in the order in which they were found, and their criterion."""
+
+    chosen: IntArray
+    value: float
+
+
+def choose(
+    known: Information,
+    count: int,
+    criterion: Criterion,
+    rng: np.random.Generator,
+    *,
+    task: FloatArray | None = None,
+    starts: int = 3,
+    tell: Callable[[str], object] | None = None,
+) -> Choice:
+    """The best choice of several starts; ``task`` is Q of `task_weights` for I."""
+    best: Choice | None = None
+    for start in range(starts):
+        if tell is not None:
+            tell(f"start {start + 1} of {starts}")
+        found = _one(known, count, criterion, rng, task, greedy=start == 0)
+        if best is None or found.value > best.value:
+            best = found
+    assert best is not None
+    return best
+
+
+def _one(
+    known: Information,
+    count: int,
+    criterion: Criterion,
+    rng: np.random.Generator,
+    task: FloatArray | None,
+    *,
+    greedy: bool,
+) -> Choice:
+    if criterion is Criterion.I:
+        assert task is not None
+        search = _Search(known.J, known.prior, task)
+    else:
+        J = known.J[:, :, known.base]
+        prior = known.prior[np.ix_(known.base, known.base)] - np.eye(len(known.base))
+        # Data alone decide; a slight prior lets the first candidates be compared.
+        search = _Search(J, np.maximum(prior, 0.0) + SLIGHT * np.eye(len(known.base)), None)
+    if greedy:
+        while len(search.chosen) < count:
+            search.add(search.best())
+    else:
+        for one in rng.choice(len(known), count, replace=False):
+            search.add(int(one))
+    search.exchange()
+    if criterion in (Criterion.D, Criterion.O1, Criterion.I):
+        return Choice(np.array(search.chosen), search.value())
+    return _by_eigenvalues(known, np.array(search.chosen), criterion, rng)
+
+
+class _Search:
+    """A choice that grows and changes, with what every candidate would gain.
+
+    Small matrices of all candidates are kept with the candidates last, so that a loop over rows and
+    columns works on long vectors.
+    """
+
+    def __init__(self, J: FloatArray, prior: FloatArray, task: FloatArray | None) -> None:
+        self.all, self.task = J, task
+        self.rows, self.size = J.shape[1:]
+        self.M = prior.copy()
+        self.chosen: list[int] = []
+        self._look_at(np.arange(len(J)))
+
+    def _look_at(self, candidates: IntArray) -> None:
+        """Follow these candidates only, from the information as it is.
+
+        What was updated many times has rounding in it, which ends here.
+        """
+        self.pool = candidates
+        self.place = {int(one): number for number, one in enumerate(candidates)}
+        # (rows, candidates, parameters)
+        self.J = np.ascontiguousarray(self.all[candidates].transpose(1, 0, 2))
+        self.C = np.linalg.inv(self.M)
+        self.V = self._products(self.C)
+        self.W = None if self.task is None else self._products(self.C @ self.task @ self.C)
+
+    def _products(self, A: FloatArray) -> FloatArray:
+        """J A J' of every candidate, (rows, rows, candidates)."""
+        half = self.J @ A
+        return np.einsum("anp,bnp->abn", half, self.J, optimize=True)
+
+    def value(self) -> float:
+        if self.task is not None:
+            return -float(np.sum(self.task * np.linalg.inv(self.M)))
+        return float(np.linalg.slogdet(self.M)[1])
+
+    def gains(self) -> FloatArray:
+        """What adding each candidate gains; those that are chosen gain nothing."""
+        L = _cholesky(self.V + np.eye(self.rows)[:, :, None])
+        if self.W is None:
+            found = 2.0 * np.log(np.array([L[row, row] for row in range(self.rows)])).sum(axis=0)
+        else:
+            found = _trace_of_quotient(L, self.W)
+        taken = [self.place[one] for one in self.chosen if one in self.place]
+        found[taken] = -np.inf
+        return found
+
+    def best(self) -> int:
+        return int(self.pool[np.argmax(self.gains())])
+
+    def add(self, candidate: int) -> None:
+        self._change(candidate, 1.0)
+        self.chosen.append(candidate)
+
+    def remove(self, candidate: int) -> None:
+        self.chosen.remove(candidate)
+        self._change(candidate, -1.0)
+
+    def _change(self, candidate: int, sign: float) -> None:
+        """Add or remove a candidate, row by row: C becomes C - k u u' with u = C j."""
+        for j in self.all[candidate]:
+            self.M = self.M + sign * np.outer(j, j)
+            u = self.C @ j
+            k = sign / (1.0 + sign * float(j @ u))
+            moved = self.J @ u
+            if self.W is not None:
+                assert self.task is not None
+                # C Q C of the new C: two products of rank one and one of both.
+                q = self.task @ u
+                other = self.J @ (self.C @ q)
+                cross = k * other[:, None] * moved
+                self.W -= cross + cross.transpose(1, 0, 2)
+                self.W += k**2 * float(u @ q) * (moved[:, None] * moved)
+            self.C = self.C - k * np.outer(u, u)
+            self.V -= k * (moved[:, None] * moved)
+
+    def exchange(self) -> None:
+        """Exchange chosen candidates for better ones until none is left.
+
+        Each pass follows those that promise most, and the last one all of them.
+        """
+        everything = np.arange(len(self.all))
+        final = len(everything) <= FOLLOWED
+        for _ in range(PASSES):
+            self._look_at(everything)
+            if not final:
+                most = np.argpartition(-self.gains(), FOLLOWED)[:FOLLOWED]
+                self._look_at(np.union1d(most, self.chosen))
+            changed = self._pass()
+            if not changed and final:
+                break
+            final = final or not changed
+
+    def _pass(self) -> bool:
+        changed = False
+        for candidate in list(self.chosen):
+            before = self.value()
+            self.remove(candidate)
+            best = self.best()
+            self.add(best)
+            if best == candidate:
+                continue
+            if self.value() - before > GAIN * abs(before):
+                changed = True
+            else:
+                self.remove(best)
+                self.add(candidate)
+        return changed
+
+
+def _cholesky(A: FloatArray) -> FloatArray:
+    """Lower factors of many small matrices (w, w, n)."""
+    size = len(A)
+    L = np.zeros_like(A)
+    for column in range(size):
+        rest = A[column, column] - np.sum(L[column, :column] ** 2, axis=0)
+        # Of one and more; what is less is rounding beside something very large.
+        L[column, column] = np.sqrt(np.maximum(rest, ROUNDING * np.maximum(A[column, column], 1.0)))
+        for row in range(column + 1, size):
+            part = A[row, column] - np.sum(L[row, :column] * L[column, :column], axis=0)
+            L[row, column] = part / L[column, column]
+    return L
+
+
+def _trace_of_quotient(L: FloatArray, W: FloatArray) -> FloatArray:
+    """trace((L L')^-1 W) of many small matrices (w, w, n)."""
+    size = len(L)
+    inverse = np.zeros_like(L)
+    for column in range(size):
+        inverse[column, column] = 1.0 / L[column, column]
+        for row in range(column + 1, size):
+            part = np.sum(L[row, column:row] * inverse[column:row, column], axis=0)
+            inverse[row, column] = -part / L[row, row]
+    # L^-1 W L^-T has the same trace.
+    half = np.einsum("abn,bcn->acn", inverse, W, optimize=True)
+    return np.einsum("acn,acn->n", half, inverse, optimize=True)
+
+
+def _by_eigenvalues(
+    known: Information, chosen: IntArray, criterion: Criterion, rng: np.random.Generator
+) -> Choice:
+    """Exchanges judged by the eigenvalues of the information of the base parameters."""
+    J = known.J[:, :, known.base]
+    each = J.transpose(0, 2, 1) @ J
+    prior = known.prior[np.ix_(known.base, known.base)] - np.eye(len(known.base))
+    total = np.maximum(prior, 0.0) + each[chosen].sum(axis=0)
+    rows = len(chosen)
+    value = float(score(criterion, total, rows))
+    chosen = chosen.copy()
+    for _ in range(3):
+        changed = False
+        for place in range(len(chosen)):
+            tried = rng.choice(len(each), min(TRIED, len(each)), replace=False)
+            tried = tried[~np.isin(tried, chosen)]
+            without = total - each[chosen[place]]
+            values = score(criterion, without + each[tried], rows)
+            best = int(np.argmax(values)) if len(tried) else -1
+            if best >= 0 and values[best] > value + GAIN * abs(value):
+                total = without + each[tried[best]]
+                chosen[place], value, changed = tried[best], float(values[best]), True
+        if not changed:
+            break
+    return Choice(chosen, value)

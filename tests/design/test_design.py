@@ -1,0 +1,288 @@
+"""Designs: the best of what can be tried out, what they promise, and every constraint kept."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import theodolite as th
+from theodolite.design.constraints import Constraints, segment_distance
+from theodolite.design.criteria import Criterion, observability, score
+from theodolite.design.designing import accuracy_table, design, with_groups
+from theodolite.design.exchange import _Search, choose
+from theodolite.design.expected import expected_error
+from theodolite.design.information import candidates, information, task_weights
+from theodolite.design.sensitivity import sensitivity
+from theodolite.design.visit import travel_time, visiting_order
+from theodolite.errors import InputError
+
+NOISE = th.Noise(position=1e-4, orientation=4e-4, known=True)
+
+
+def known_of(name: str, method, count: int, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    robot = th.robots.load(name)
+    data = candidates(robot, method, count, rng)
+    return robot, information(robot, data, method, NOISE), rng
+
+
+def test_information_is_what_a_calibration_has() -> None:
+    """The covariance told beforehand is that of a calibration with the same rows."""
+    robot, known, rng = known_of("puma560", th.Position(), 40)
+    result = th.identify(
+        robot, known.data, th.Position(), noise=NOISE, gains=False, terms=(), hold_out=0.0,
+        change=th.Change.ALL, start=th.Start.NOMINAL,
+    )  # fmt: skip
+    spread = np.linalg.inv(known.of(np.arange(40))) * np.outer(known.scale, known.scale)
+    names = [parameter.name for parameter in known.parameters]
+    order = [names.index(name) for name in result.order]
+    found = np.sqrt(np.diag(spread)[order])
+    np.testing.assert_allclose(found, result.statistics.standard_errors, rtol=1e-6)
+    del rng
+
+
+@pytest.mark.parametrize("criterion", [Criterion.D, Criterion.I])
+def test_updates_of_low_rank_are_exact(criterion: Criterion) -> None:
+    robot, known, rng = known_of("scara", th.Frame(), 60)
+    task = task_weights(robot, robot.random_motors(50, rng), known, world=True)
+    search = _Search(known.J, known.prior, task if criterion is Criterion.I else None)
+    for one in (3, 17, 40, 8):
+        search.add(one)
+    search.remove(17)
+    gains, before = search.gains(), search.value()
+    for one in (0, 25, 59):
+        M = known.prior + sum(known.J[n].T @ known.J[n] for n in (*search.chosen, one))
+        now = np.linalg.slogdet(M)[1] if criterion is Criterion.D else -np.trace(
+            task @ np.linalg.inv(M)
+        )  # fmt: skip
+        assert now - before == pytest.approx(gains[one], rel=1e-6)
+
+
+def test_exchange_finds_the_best_of_all() -> None:
+    """Three of twelve, all 220 choices tried."""
+    _, known, rng = known_of("scara", th.Frame(), 12)
+    found = choose(known, 3, Criterion.D, rng)
+
+    def value(rows) -> float:
+        return float(np.linalg.slogdet(known.of(np.array(rows))[np.ix_(known.base, known.base)])[1])
+
+    best = max(value(rows) for rows in combinations(range(12), 3))
+    assert value(found.chosen) == pytest.approx(best, abs=0.05)
+
+
+@pytest.mark.parametrize("criterion", Criterion)
+def test_every_criterion_beats_random_choices_by_its_own_measure(criterion: Criterion) -> None:
+    robot, known, rng = known_of("scara", th.Position(), 300)
+    task = task_weights(robot, robot.random_motors(100, rng), known, world=True)
+    found = choose(known, 12, criterion, rng, task=task)
+
+    def measure(rows) -> float:
+        if criterion is Criterion.I:
+            return -expected_error(known, rows, task)
+        rows = np.asarray(rows)
+        data = known.J[rows][:, :, known.base].reshape(-1, len(known.base))
+        return float(score(criterion, data.T @ data, len(rows)))
+
+    random = [measure(rng.choice(300, 12, replace=False)) for _ in range(50)]
+    assert measure(found.chosen) > max(random)
+
+
+def test_indices_by_hand() -> None:
+    found = observability(np.diag([16.0, 4.0, 1.0]), 4)
+    assert found["O1"] == pytest.approx((4 * 2 * 1) ** (1 / 3) / 2)
+    assert found["O2"] == pytest.approx(1 / 4)
+    assert found["O3"] == pytest.approx(1.0)
+    assert found["O4"] == pytest.approx(1 / 4)
+    assert found["O5"] == pytest.approx(1 / (1 / 4 + 1 / 2 + 1))
+
+
+@pytest.mark.parametrize("method", [th.Position(), th.Frame()])
+def test_the_error_told_beforehand_comes_out(method) -> None:
+    """Simulated calibrations with designed points: within 15 % of what was told."""
+    rng = np.random.default_rng(4)
+    robot = th.robots.puma560()
+    made = design(robot, method, 20, noise=NOISE, pool=400, rng=rng)
+    squares = []
+    for _ in range(40):
+        true = th.perturb(robot, th.ParameterErrors(1e-3, 2e-3), rng)
+        data = th.simulate(true, method, points=1, rng=rng, noise=NOISE, at=made.data.motors)
+        result = th.identify(
+            robot, data, method, noise=NOISE, gains=False, terms=(), hold_out=0.0,
+            change=th.Change.ALL,
+        )  # fmt: skip
+        motors = robot.random_motors(100, rng)
+        off = result.robot.poses(motors)[1] - true.poses(motors)[1]
+        squares.append(np.mean(np.sum(off**2, axis=1)))
+    assert np.sqrt(np.mean(squares)) == pytest.approx(made.expected, rel=0.15)
+    assert made.expected < made.random
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "points"),
+    [
+        ("puma560", th.PositionLink(), 12),
+        ("scara", th.Plane(), 40),
+        ("delta", th.Position(), 12),
+        ("gough", th.Frame(), 10),
+    ],
+)
+def test_designs_for_other_methods_and_mechanisms(name, method, points) -> None:
+    made = design(th.robots.load(name), method, points, noise=NOISE, pool=80)
+    assert made.expected <= made.random
+    assert made.curve[-1] == pytest.approx(made.expected, rel=1e-6)
+    assert (np.diff(made.curve) <= 1e-9).all()
+
+
+def test_what_was_measured_already_counts() -> None:
+    robot = th.robots.scara()
+    rng = np.random.default_rng(1)
+    given_data = th.simulate(robot, th.Position(), points=20, rng=rng)
+    alone = design(robot, th.Position(), 10, noise=NOISE, pool=300)
+    more = design(robot, th.Position(), 10, noise=NOISE, pool=300, given=given_data)
+    assert more.expected < alone.expected
+    assert more.without < alone.without
+
+
+def test_as_many_as_it_takes() -> None:
+    robot = th.robots.scara()
+    made = design(robot, th.Position(), None, until=1e-4, noise=NOISE, pool=300)
+    assert made.expected <= 1e-4 * 1.02
+    fewer = design(robot, th.Position(), len(made.data) - 2, noise=NOISE, pool=300)
+    assert fewer.expected > 0.97e-4
+    with pytest.raises(InputError, match="measurements leave"):
+        design(robot, th.Position(), None, until=1e-9, noise=NOISE, pool=100)
+
+
+@settings(max_examples=15)
+@given(
+    st.floats(0.1, 0.5),
+    st.floats(-0.4, 0.3),
+    st.tuples(st.floats(-2, 2), st.floats(-2, 2), st.floats(0, 2)),
+    st.floats(0.3, 1.0),
+    st.floats(0.5, 1.5),
+)
+def test_every_choice_keeps_to_every_constraint(half, floor, sensor, nearest, width) -> None:
+    robot = th.robots.puma560()
+    constraints = Constraints(
+        box=np.array([[-2 * half] * 3, [2 * half] * 3]),
+        floor=floor - 0.8,
+        sensor=np.array(sensor),
+        nearest=nearest,
+        farthest=nearest + width,
+        facing=2.0,
+        radius=0.05,
+        mobility=0.01,
+    )
+    try:
+        made = design(
+            robot, th.Position(), 10, noise=NOISE, pool=150, constraints=constraints,
+            criterion=Criterion.D,
+        )  # fmt: skip
+    except InputError as error:
+        assert "candidates" in str(error) or "candidate" in str(error)
+        return
+    rotation, tips = robot.poses(made.data.motors)
+    assert (np.abs(tips) <= 2 * half).all()
+    distance = np.linalg.norm(tips - np.array(sensor), axis=1)
+    assert ((distance >= nearest) & (distance <= nearest + width)).all()
+    cosine = np.einsum("ni,ni->n", rotation[:, :, 2], np.array(sensor) - tips) / distance
+    assert (cosine >= np.cos(2.0) - 1e-12).all()
+    readings = robot.readings(made.data.motors)
+    assert ((readings >= robot.lower) & (readings <= robot.upper)).all()
+    assert (tips[:, 2] >= floor - 0.8).all()
+
+
+@given(st.lists(st.floats(-2, 2), min_size=12, max_size=12))
+def test_distances_of_segments(numbers) -> None:
+    a, b, c, d = np.array(numbers).reshape(4, 1, 3)
+    found = segment_distance(a, b, c, d)[0]
+    s, t = np.meshgrid(np.linspace(0, 1, 81), np.linspace(0, 1, 81))
+    points = a + s.reshape(-1, 1) * (b - a) - c - t.reshape(-1, 1) * (d - c)
+    tried = np.linalg.norm(points, axis=1).min()
+    size = np.linalg.norm(b - a) + np.linalg.norm(d - c)
+    assert found <= tried + 1e-9
+    assert found >= tried - size / 80
+
+
+def test_impossible_wishes_are_named() -> None:
+    robot = th.robots.puma560()
+    with pytest.raises(InputError, match="the box excludes 200 of 200"):
+        design(
+            robot,
+            th.Position(),
+            20,
+            noise=NOISE,
+            pool=200,
+            constraints=Constraints(box=np.array([[9.0] * 3, [10.0] * 3])),
+        )
+    with pytest.raises(InputError, match=r"equations for 27 unknowns.*9 measurements or more"):
+        design(robot, th.Position(), 4, noise=NOISE, pool=100)
+
+
+def test_tours_are_shorter(rng) -> None:
+    readings = rng.uniform(-2, 2, (30, 6))
+    order = visiting_order(readings, np.ones(6))
+    assert sorted(order.tolist()) == list(range(30))
+    assert travel_time(readings[order], np.ones(6)) < 0.75 * travel_time(readings, np.ones(6))
+
+
+def test_more_points_and_better_sensors_help() -> None:
+    table = accuracy_table(
+        th.robots.scara(), th.Position(), noise=NOISE, counts=[10, 20, 60], factors=[0.5, 1.0, 2.0]
+    )
+    assert (np.diff(table, axis=0) < 0).all() and (np.diff(table, axis=1) > 0).all()
+    # With many measurements the prior hardly matters: errors are proportional to the noise.
+    assert table[2, 2] / table[2, 1] == pytest.approx(2.0, rel=0.02)
+
+
+def test_sensitivity_by_hand() -> None:
+    """A plane arm of two links: each angle moves the tip by its distance times the tolerance."""
+    found = sensitivity(th.robots.puma560(), robots=100)
+    assert found.drawn == pytest.approx(found.linear, rel=0.1)
+    assert found.shares.sum() == pytest.approx(1.0)
+    assert (np.diff(found.contributions) <= 0).all()
+    robot = th.robots.puma560().with_tolerances({"d3": 1e-2})
+    moved = dict(zip(*(lambda s: (s.names, s.contributions))(sensitivity(robot)), strict=True))
+    # A longer upper arm shifts the whole of what hangs on it.
+    assert moved["d3"] == pytest.approx(1e-2, rel=1e-9)
+
+
+@pytest.mark.study
+def test_chosen_rows_of_a_real_robot(recordings) -> None:
+    """IRB 120: 40 of 400 rows; errors on the other 360 against those of 40 random rows.
+
+    The arm bends: with geometry alone a design goes to extremes, and its error is larger than that
+    of random rows. With the terms that the arm needs, design and calibration alike, it is smaller.
+    """
+    robot = th.robots.irb120()
+    everything = th.read_measurements([recordings / "irb120-tracker" / "train.csv"], robot)
+    method, groups = th.Position(), ("gravity", "bending", "harmonics")
+    placed = with_groups(th.locate(robot, everything), groups)
+    known = information(placed, everything, method, th.Noise(position=1e-4, known=True))
+    task = task_weights(placed, everything.motors, known, world=True)
+    rng = np.random.default_rng(0)
+    found = choose(known, 40, Criterion.I, rng, task=task)
+
+    def error(rows) -> float:
+        chosen = everything.take(np.sort(rows))
+        result = th.identify(robot, chosen, method, gains=False, terms=groups, hold_out=0.0)
+        rest = everything.take(np.setdiff1d(np.arange(len(everything)), rows))
+        return float(np.mean(th.residuals(result.robot, rest, method)["position"]))
+
+    chosen = error(found.chosen)
+    random = [error(rng.choice(400, 40, replace=False)) for _ in range(20)]
+    assert np.mean(chosen < np.array(random)) >= 0.9, (chosen, np.sort(random))
+
+
+def test_a_design_for_terms() -> None:
+    robot = th.robots.puma560()
+    made = design(robot, th.Position(), 40, noise=NOISE, pool=200, terms=("gravity",))
+    plain = design(robot, th.Position(), 40, noise=NOISE, pool=200)
+    # More is unknown, so that more error is to be expected.
+    assert made.expected > plain.expected
+    with pytest.raises(InputError, match="terms drift"):
+        design(robot, th.Position(), 40, noise=NOISE, pool=50, terms=("drift",))
