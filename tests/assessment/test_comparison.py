@@ -64,8 +64,9 @@ def test_robots_of_two_kinds_are_refused() -> None:
         compare_robots(Compared("a", th.robots.puma560()), Compared("b", th.robots.stanford()))
 
 
-def test_mechanisms_are_compared_where_both_close(rng) -> None:
-    nominal = th.robots.fivebar()
+@pytest.mark.parametrize("name", ["fivebar", "rrr3"])
+def test_mechanisms_are_compared_where_both_close(name, rng) -> None:
+    nominal = th.robots.load(name)
     true = th.perturb(nominal, th.ParameterErrors(1e-3, 0.0), rng)
     found = compare_robots(Compared("a", nominal), Compared("b", true))
     assert 1e-5 < found.distances.mean() < 0.05

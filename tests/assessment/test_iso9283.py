@@ -189,6 +189,17 @@ def test_intervals_hold_for_robots_of_known_scatter(shape, off) -> None:
         assert 0.91 <= count / runs <= most, (name, count / runs)
 
 
+def test_a_clear_deviation_has_students_interval() -> None:
+    """0.5 mm off with a scatter of 0.05 mm: as wide as the interval of the mean along it."""
+    rng = np.random.default_rng(2)
+    along = np.array([0.6, 0.0, 0.8])
+    drawn = 5e-4 * along + 5e-5 * rng.standard_normal((30, 3))
+    _, low, high = length_interval(drawn)
+    mean = drawn.mean(axis=0)
+    _, one, other = mean_interval(drawn @ (mean / np.linalg.norm(mean)))
+    assert high - low == pytest.approx(other - one, rel=0.02)
+
+
 def test_a_sensor_that_stands_elsewhere(rng) -> None:
     commanded = np.repeat(rng.uniform(-0.5, 0.5, (5, 3)), 30, axis=0)
     labels = tuple(f"P{number}" for number in range(1, 6) for _ in range(30))
@@ -242,6 +253,11 @@ def test_a_plan_can_be_run(name, tmp_path) -> None:
     assert found.figure("vAP_p", "P1").value < 1e-12
     assert found.figure("AD_p").value == pytest.approx(0.0, abs=1e-12)
     assert found.figure("AT_p").value < 1e-9
+
+
+@pytest.mark.parametrize(("name", "test"), [("ur10e", Test.MULTI), ("irb120", Test.PATH)])
+def test_a_cube_of_our_own_choice_can_be_tested(name, test) -> None:
+    assert plan_tests(th.robots.load(name), [test]).rows
 
 
 def test_impossible_cubes_are_refused() -> None:

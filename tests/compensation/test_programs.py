@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import theodolite as th
-from theodolite.compensation.compensate import compensate
+from theodolite.compensation.compensate import compensate, compensate_joints
 from theodolite.compensation.controller import ControllerFrames, controlled
 from theodolite.compensation.inverse import Targets, all_joints, inverse
 from theodolite.compensation.programs import Kind, correct_program
@@ -214,6 +214,78 @@ def test_frames_and_untaught_positions_are_left_alone():
     assert any("never taught" in one.what for one in program.left_alone)
     program, _, _ = corrected("urscript", ur_text())
     assert any("set_tcp" in one.what for one in program.left_alone)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "LIN {X 300-dx,Y 0,Z 400,A 0,B 90,C 0}",
+        "LIN {X 300 + dx,Y 0,Z 400,A 0,B 90,C 0}",
+        "LIN {X 2*150,Y 0,Z 400,A 0,B 90,C 0}",
+        "PTP {A1 10+5,A2 0,A3 0,A4 0,A5 30,A6 0}",
+        "P1={X 300+5,Y 0,Z 400,A 0,B 90,C 0}",
+    ],
+)
+def test_computed_numbers_of_krl_are_refused(line):
+    program = krl.parse(line.encode())
+    assert not program.spots
+    assert "computed" in program.refused[0].what
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "$LOAD={M 5,CM {X 300,Y 0,Z 400,A 0,B 80,C 0},J {X 0,Y 0,Z 0}}",
+        "LOAD_DATA[1]={M 5,CM {X 300,Y 0,Z 400,A 0,B 80,C 0}}",
+        "MYSTRUCT={N 5,CM {X 300,Y 0,Z 400,A 0,B 80,C 0}}",
+        "IF $POS_ACT=={X 300,Y 0,Z 400,A 0,B 80,C 0} THEN",
+    ],
+)
+def test_what_only_looks_like_a_target_is_left_alone(line):
+    program = krl.parse(line.encode())
+    assert not program.spots
+    assert program.left_alone
+
+
+def test_every_target_is_corrected_or_named():
+    text = "servoj([0.1,-1.2,1.0,0.2,0.5,0.1], t=0.1)\n"
+    assert len(urscript.parse(text.encode()).spots) == 1
+    text = "MoveL [[300,0,400],a.rot,[0,0,0,0],[9E9,9E9,9E9,9E9,9E9,9E9]],v1,fine,tool0;"
+    program = rapid.parse(text.encode())
+    assert not program.spots and "not all numbers" in program.refused[0].what
+
+
+def test_frames_that_a_program_names_are_asked_for():
+    fanuc_program = fanuc.parse(fanuc_text().replace("UF : 0, UT : 1", "UF : 3, UT : 2").encode())
+    assert len(fanuc_program.frame_doubts(base=False, tool=False)) == 2
+    assert fanuc_program.frame_doubts(base=True, tool=True) == []
+    text = rapid_text().replace("tool0\\WObj:=w;", "gripper\\WObj:=w;")
+    program = rapid.parse(text.encode("latin-1"))
+    said = " ".join(program.frame_doubts(base=False, tool=True))
+    assert "base w" in said
+    two = program.frame_doubts(base=True, tool=True)
+    assert not two
+    text = "MoveL a,v1,fine,t1\\WObj:=w1;\nMoveL a,v1,fine,t2;\n"
+    assert "several tools" in rapid.parse(text.encode()).frame_doubts(base=True, tool=True)[0]
+
+
+def test_targets_off_their_branch_are_not_called_reached():
+    text = rapid_text().replace(",[0,0,0,0],", ",[3,3,3,1],")
+    _, made, after = corrected("rapid", text)
+    if made.off_branch:
+        assert not made.good
+        assert not made.poses.found.good.all()
+    assert after.count("[3,3,3,1]") == text.count("[3,3,3,1]")
+
+
+def test_where_a_sensor_stood_does_not_move_a_mechanism():
+    nominal = th.robots.delta()
+    elsewhere = nominal.with_values({"bTc_x": 0.5, "bTc_rz": 0.2})
+    motors = np.radians([[20.0, 20.0, 20.0], [10.0, 20.0, 30.0]])
+    made = compensate_joints(elsewhere, nominal, nominal.assembled(motors)[0])
+    assert made.before.max() < 1e-9
+    far = compensate_joints(elsewhere, nominal, nominal.assembled(motors)[0], world=True)
+    assert far.before.max() > 0.1
 
 
 def test_a_pose_is_reached_on_the_branch_that_the_program_names():

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray
-from theodolite.calibration.alignment import compare as aligned_distances
-from theodolite.calibration.method import Gauge
+from theodolite.calibration.placement import solve_placement
 from theodolite.calibration.result import Estimate, Result
 from theodolite.compensation.controller import controlled
 from theodolite.errors import InputError
@@ -112,10 +111,20 @@ def compare_robots(
         _judged(shared),
         skipped,
         np.linalg.norm(there - here, axis=1),
-        aligned_distances(other, one, Gauge.PLACE, np.random.default_rng(1)),
+        _with_base_fitted(other, motors, here),
         here,
         one.readings(motors),
     )
+
+
+def _with_base_fitted(robot: Machine, motors: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Distances of a robot's tips from wanted ones, once its base is moved as well as it can be."""
+    rotations, positions = robot.poses(motors)
+    placement = solve_placement(
+        rotations, positions, wanted[:, None], find_targets=False, find_scale=False
+    )
+    gap: FloatArray = np.linalg.norm(placement.apply(rotations, positions) - wanted, axis=1)
+    return gap
 
 
 def _parameters(first: Compared, second: Compared) -> tuple[list[Difference], tuple[str, ...]]:

@@ -107,6 +107,7 @@ def command(
         robot_named(nominal),
         targets,
         frames=_frames(base, tool),
+        given_base=base is not None,
         world=world,
         start=start,
         path=path,
@@ -132,6 +133,7 @@ class _Asked:
         targets: Path,
         *,
         frames: ControllerFrames,
+        given_base: bool,
         world: bool,
         start: str | None,
         path: bool,
@@ -141,6 +143,7 @@ class _Asked:
     ) -> None:
         self.calibrated, self.nominal, self.targets = calibrated, nominal, targets
         self.frames, self.world, self.path = frames, world, path
+        self.given_base = given_base
         self.uncertainty, self.columns, self.seed = uncertainty, columns, seed
         self.start = None if start is None else _joints(start, nominal)
 
@@ -231,12 +234,16 @@ def _program(
     if details is not None:
         joined, lines = made.joined([spot.line for spot in program.spots])
         write_details(joined, asked.calibrated, lines, details, force=force)
+    doubts = program.frame_doubts(
+        base=asked.given_base or asked.world, tool=asked.frames.tool is not None
+    )
     screen = console(json=json)
-    show_program(screen, program, made)
+    show_program(screen, program, made, doubts)
     for path in (out, details):
         if path is not None:
             wrote(screen, path)
-    return program_data(program, made), made.good and not program.refused
+    good = made.good and not program.refused and not doubts
+    return program_data(program, made, doubts), good
 
 
 def _uncertainty(robot: str) -> Uncertainty | None:

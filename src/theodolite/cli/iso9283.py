@@ -16,7 +16,6 @@ from theodolite.cli.options import (
     SeedOption,
     console,
     generator,
-    member_of,
     numbers,
     pose_from,
     print_json,
@@ -71,9 +70,11 @@ def plan(
     from theodolite.report.iso9283 import plan_data, show_plan
 
     check_outputs([out], force=force, inputs=[Path(robot)])
-    wanted = [member_of(Test, name, "--tests") for name in name_list(tests)]
-    if not wanted or any(test in (Test.SETTLING, Test.CORNER) for test in wanted):
-        raise InputError(f"--tests {tests}", allowed="pose, multi, distance, drift, path")
+    known = {test.value: test for test in Test if test not in (Test.SETTLING, Test.CORNER)}
+    names = name_list(tests)
+    if not names or not set(names) <= set(known):
+        raise InputError(f"--tests {tests}", allowed=list(known))
+    wanted = [known[name] for name in names]
     subject = robot_named(robot)
     with working("looking for the largest cube"):
         found = plan_tests(

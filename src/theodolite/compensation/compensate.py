@@ -43,6 +43,8 @@ class Compensation:
     before_turn: FloatArray
     #: Joints that the controller would have commanded without it, (n, joints).
     planned: FloatArray
+    #: Were orientations asked for, too?
+    oriented: bool = True
     #: How far off the corrected robot is to be expected, rms, as the covariance of its parameters
     #: says, m, (n,); None where that is not known.
     expected: FloatArray | None = None
@@ -68,7 +70,8 @@ class Compensation:
                 *(("expected",) if known else ()),
             )
         }
-        return Compensation(self.found.beside(other.found), **joined)
+        oriented = self.oriented and other.oriented
+        return Compensation(self.found.beside(other.found), **joined, oriented=oriented)
 
     def counts(self) -> dict[str, int]:
         """How many targets came to which end."""
@@ -144,6 +147,7 @@ def _compensated(
         np.linalg.norm(there.position - targets.positions, axis=1),
         before_turn,
         planned,
+        targets.rotations is not None,
     )
 
 

@@ -19,6 +19,7 @@ from theodolite.calibration.base_and_tool import base_and_tool, moved_robot
 from theodolite.compensation.inverse import Targets, tips_of
 from theodolite.errors import InputError
 from theodolite.model.machine import Machine
+from theodolite.model.parameters import Group
 from theodolite.model.poses import Poses
 from theodolite.model.robot import Robot
 
@@ -59,7 +60,8 @@ def controlled(
 ) -> Controlled:
     """A robot as a controller that knows the nominal one sees it.
 
-    In the ``world``, targets are given where the measurements were.
+    In the ``world``, targets are given where the measurements were; else a mechanism stands where
+    the file of the nominal one has it.
     """
     frames = frames or ControllerFrames()
     if not isinstance(robot, Robot) or not isinstance(nominal, Robot):
@@ -68,7 +70,7 @@ def controlled(
                 f"'{robot.name}' has no flange that a tool could be given on",
                 remedy="Put the tool into its robot file",
             )
-        return Controlled(robot, frames.base)
+        return Controlled(robot if world else _placed_like(robot, nominal), frames.base)
     first = NOWHERE if world else base_and_tool(robot, nominal)[0]
     tool = frames.tool
     if tool is None and (robot.targets or nominal.targets):
@@ -77,3 +79,10 @@ def controlled(
         bare, plain = replace(robot, targets=()), replace(nominal, targets=())
         robot = moved_robot(bare, NOWHERE, base_and_tool(bare, plain)[1].inverse.then(tool))
     return Controlled(robot, first.then(frames.base))
+
+
+def _placed_like(robot: Machine, nominal: Machine) -> Machine:
+    """A mechanism with its base where another one has it, wherever the sensor stood."""
+    places = {p.name: p.value for p in nominal.parameters if p.group is Group.BASE}
+    own = {p.name for p in robot.parameters}
+    return robot.with_values({name: value for name, value in places.items() if name in own})

@@ -43,6 +43,7 @@ class Reach(Enum):
     STUCK = "not reached, near a singularity"
     OUT = "out of reach"
     OPEN = "the loops do not close there"
+    OTHERWISE = "not on the branch that its configuration names"
 
     @property
     def good(self) -> bool:

@@ -8,7 +8,7 @@ of these the one nearest to the target before.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.compensation.compensate import Compensation, compensate, compensate_joints
 from theodolite.compensation.controller import ControllerFrames, controlled
-from theodolite.compensation.inverse import Targets, all_joints, inverse
+from theodolite.compensation.inverse import Reach, Targets, all_joints, inverse
 from theodolite.compensation.uncertainty import Uncertainty
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
@@ -59,7 +59,7 @@ class Corrected:
     @property
     def good(self) -> bool:
         parts = [part for part in (self.poses, self.joints) if part is not None]
-        return all(part.good for part in parts) and not self.off_branch
+        return all(part.good for part in parts)
 
     def joined(self, lines: Sequence[int]) -> tuple[Compensation, IntArray]:
         """All targets in one, poses first, with the line of each."""
@@ -123,6 +123,10 @@ def correct_program(
             world=world,
             uncertainty=uncertainty,
         )
+        outcome = list(made.found.outcome)
+        for number in off:
+            outcome[rows[number][1]] = Reach.OTHERWISE
+        made = replace(made, found=replace(made.found, outcome=tuple(outcome)))
     return Corrected(made, moved, tuple(rows[number] for number in range(len(wanted))), off)
 
 

@@ -211,10 +211,12 @@ def _cholesky(A: FloatArray) -> FloatArray:
     for column in range(size):
         rest = A[column, column] - np.sum(L[column, :column] ** 2, axis=0)
         # Of one and more; what is less is rounding beside something very large.
-        L[column, column] = np.sqrt(np.maximum(rest, ROUNDING * np.maximum(A[column, column], 1.0)))
+        least = ROUNDING * np.maximum(A[column, column], 1.0)
+        lost = rest <= least
+        L[column, column] = np.sqrt(np.where(lost, least, rest))
         for row in range(column + 1, size):
             part = A[row, column] - np.sum(L[row, :column] * L[column, :column], axis=0)
-            L[row, column] = part / L[column, column]
+            L[row, column] = np.where(lost, 0.0, part / L[column, column])
     return L
 
 

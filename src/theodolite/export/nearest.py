@@ -68,7 +68,8 @@ def carried(
         if convention in (Convention.DH, Convention.HAYATI):
             straight = straightened(plain, hayati=convention is Convention.HAYATI)
         if straight is not plain:
-            missing.append("axes that are nearly parallel but not quite")
+            after = " behind a slide" if convention is Convention.HAYATI else ""
+            missing.append(f"axes that are nearly parallel but not quite{after}")
         plain = convert(straight, convention)
     if missing:
         plain = _fitted(plain, robot)

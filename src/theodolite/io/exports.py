@@ -77,6 +77,15 @@ def check_export(kind: Format, out: Path | None, options: Options) -> None:
         raise InputError(
             f"the format '{kind.value}' is written as a whole", remedy="Leave out --into"
         )
+    given = {
+        "--tip": options.tip is not None and (not kind.patched or kind is Format.UR),
+        "--world": options.base and not kind.patched,
+        "--keep-tool": not options.tool and not kind.patched,
+        "--visuals": options.visuals is not Visuals.MOVE and kind is not Format.URDF,
+    }
+    for name, wrong in given.items():
+        if wrong:
+            raise InputError(f"{name} means nothing for the format '{kind.value}'")
     if out is not None and out.suffix.lower() not in kind.suffixes:
         raise InputError(
             f"'{kind.value}' cannot be written as '{out.suffix}'",
@@ -116,7 +125,8 @@ def _into_file(robot: Robot, kind: Format, options: Options) -> tuple[bytes, lis
         kept.append("base")
     if not options.tool or kind is Format.UR:
         kept.append("tool")
-    notes = [f"{' and '.join(kept)} stay as the file has them"] if kept else []
+    verb, them = ("stays", "it") if len(kept) == 1 else ("stay", "them")
+    notes = [f"the {' and the '.join(kept)} {verb} as the file has {them}"] if kept else []
     if kind is Format.UR:
         return patched_ur(options.into, robot, base=options.base), notes
     if kind is Format.MJCF:

@@ -215,6 +215,10 @@ class _File:
         """Commanded positions and orientations: own columns, or those of the plan's poses."""
         own = self.triple("c", LENGTHS, ("x", "y", "z"))
         if own is not None and np.isfinite(own[rows]).all():
+            if plan is not None:
+                raise InputError(
+                    "holds commanded poses itself", where=str(self.path), remedy="Leave out --plan"
+                )
             turned = self.turned("c")
             return own[rows], None if turned is None else turned[rows]
         if plan is None:

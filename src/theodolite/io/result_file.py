@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from theodolite.calibration.result import Result
 from theodolite.edges import file_path
 from theodolite.errors import InputError, shown
@@ -43,17 +45,61 @@ def read_result(path: Path | str) -> Result:
             remedy="Save one with: theodolite identify ... --save-result FILE",
         )
     if content.get("format") != FORMAT:
+        later = isinstance(content.get("format"), int)
         raise InputError(
             f"its format is {shown(content.get('format'))}",
             where=str(path),
             allowed=str(FORMAT),
-            remedy="Read it with a newer version of theodolite",
+            remedy="Read it with a newer version of theodolite" if later else None,
         )
     try:
         result: Result = from_plain(Result, content, _TEXTS, "")
+        _check(result)
     except InputError as error:
         raise InputError(str(error), where=str(path)) from error
     return result
+
+
+def _check(result: Result) -> None:
+    """Refuse arrays that do not fit together: somebody changed the file."""
+    known, spread, out = result.identifiability, result.statistics, result.outliers
+    unknowns, free, rows = len(known.parameters), len(result.order), result.rows
+    wanted: list[tuple[str, Any, tuple[int | None, ...]]] = [
+        ("statistics.covariance", spread.covariance, (free, free)),
+        ("identifiability.R", known.R, (None, unknowns)),
+        ("identifiability.singular_values", known.singular_values, (None,)),
+        ("outliers.sizes", out.sizes, (len(out.rows),) if out.rows.ndim else (None,)),
+        ("outliers.chances", out.chances, out.sizes.shape),
+    ]
+    for name in ("base", "regrouped", "no_effect", "hidden"):
+        wanted.append((f"identifiability.{name}", getattr(known, name), (None,)))
+    wanted.append(("outliers.rows", out.rows, (None,)))
+    for name, sizes in result.residuals.items():
+        where = result.residual_rows.get(name)
+        wanted.append((f"residuals.{name}", sizes, (None,)))
+        wanted.append((f"residual_rows.{name}", where, sizes.shape))
+    for name, array in (("lines", result.lines), ("file", result.file)):
+        if array is not None:
+            wanted.append((name, array, (rows,)))
+    if result.visits is not None:
+        wanted.append(("visits.readings", result.visits.readings, (rows, result.robot.joints)))
+        wanted.append(("visits.places", result.visits.places, (rows, 3)))
+        if result.visits.times is not None:
+            wanted.append(("visits.times", result.visits.times, (rows,)))
+    if result.checks is not None:
+        wanted.append(("checks.quantiles", result.checks.quantiles, (None,)))
+    for name, array, shape in wanted:
+        found = np.shape(array)
+        pairs = zip(found, shape, strict=False)
+        if len(found) != len(shape) or any(w not in (None, f) for f, w in pairs):
+            raise InputError(f"{name} has the shape {found}")
+    for name, indices, limit in (
+        *((n, getattr(known, n), unknowns) for n in ("base", "regrouped", "no_effect", "hidden")),
+        ("outliers.rows", out.rows, rows),
+        *((f"residual_rows.{n}", array, rows) for n, array in result.residual_rows.items()),
+    ):
+        if len(indices) and not (indices.min() >= 0 and indices.max() < limit):
+            raise InputError(f"{name} names a row or parameter that is not there")
 
 
 def check_result_path(path: Path | None) -> None:
@@ -72,7 +118,11 @@ def json_object(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON: {error}", where=str(path)) from error
+        raise InputError(
+            "is not a saved result, which is JSON",
+            where=str(path),
+            remedy="Save one with: theodolite identify ... --save-result FILE",
+        ) from error
     if not isinstance(content, dict):
         raise InputError("holds no JSON object", where=str(path))
     return content

@@ -94,6 +94,9 @@ def _places(content: bytes, where: str) -> dict[tuple[str, str], tuple[int, int]
         offset += len(line)
     if order != list(FRAMES):
         raise InputError(
-            f"its frames are {', '.join(order) or 'none'}", where=where, allowed=", ".join(FRAMES)
+            f"its frames are {', '.join(order) or 'none'}",
+            where=where,
+            allowed=", ".join(FRAMES),
+            remedy="Write one key on each line, not {x: 0, ...}",
         )
     return places

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,10 @@ def compensation_data(made: Compensation, lines: IntArray) -> dict[str, Any]:
         "reached": int(good.sum()),
         "outcomes": made.counts(),
         "before_mm": _sizes(1e3 * made.before[some]),
-        "before_mrad": _sizes(1e3 * made.before_turn[some]),
+        "before_mrad": _sizes(1e3 * made.before_turn[some]) if made.oriented else None,
         "left_mm": _sizes(1e3 * made.found.distance[some]),
         "correction_mm": _sizes(1e3 * made.shift[some]),
-        "correction_mrad": _sizes(1e3 * made.turn[some]),
+        "correction_mrad": _sizes(1e3 * made.turn[some]) if made.oriented else None,
         "expected_mm": None if made.expected is None else _sizes(1e3 * made.expected[some]),
         "jumps": None if made.jumps is None else [int(lines[row]) for row in made.jumps],
         "not_reached": [
@@ -46,13 +47,14 @@ def compensation_data(made: Compensation, lines: IntArray) -> dict[str, Any]:
                 "line": int(lines[row]),
                 "outcome": made.found.outcome[row].value,
                 "left_mm": 1e3 * float(made.found.distance[row]),
-                "left_mrad": 1e3 * float(made.found.angle[row]),
+                "left_mrad": 1e3 * float(made.found.angle[row]) if made.oriented else None,
                 "joint": made.found.nearest[row],
             }
             for row in np.flatnonzero(~good).tolist()
         ],
         # What only programs have.
         "off_branch": [],
+        "doubts": [],
         "left_alone": [],
         "refused": [],
     }
@@ -80,9 +82,10 @@ def show_compensation(console: Console, made: Compensation, lines: IntArray) -> 
         console.print(table)
     for one in content["not_reached"][:NAMED]:
         where = f" ({one['joint']})" if "limit" in one["outcome"] else ""
+        turn = f" and {one['left_mrad']:.3g} mrad" if made.oriented else ""
         console.print(
             f"[yellow]line {one['line']}: {escape(one['outcome'])}{where}, "
-            f"{one['left_mm']:.3g} mm and {one['left_mrad']:.3g} mrad left[/yellow]"
+            f"{one['left_mm']:.3g} mm{turn} left[/yellow]"
         )
     more = len(content["not_reached"]) - NAMED
     if more > 0:
@@ -92,26 +95,27 @@ def show_compensation(console: Console, made: Compensation, lines: IntArray) -> 
         console.print(f"[yellow]the joints jump to line {named}: no motion leads there[/yellow]")
 
 
-def program_data(program: ProgramText, made: Corrected) -> dict[str, Any]:
+def program_data(
+    program: ProgramText, made: Corrected, doubts: Sequence[str] = ()
+) -> dict[str, Any]:
     """What ``compensate --json`` prints of a program."""
     joined, lines = made.joined([spot.line for spot in program.spots])
     return {
         **compensation_data(joined, lines),
         "off_branch": [program.spots[number].line for number in made.off_branch],
+        "doubts": list(doubts),
         "left_alone": [{"line": one.line, "what": one.what} for one in program.left_alone],
         "refused": [{"line": one.line, "what": one.what} for one in program.refused],
     }
 
 
-def show_program(console: Console, program: ProgramText, made: Corrected) -> None:
+def show_program(
+    console: Console, program: ProgramText, made: Corrected, doubts: Sequence[str] = ()
+) -> None:
     """What became of the targets of a program, and what was not corrected."""
     show_compensation(console, *made.joined([spot.line for spot in program.spots]))
-    for number in made.off_branch[:NAMED]:
-        spot = program.spots[number]
-        console.print(
-            f"[yellow]line {spot.line}: {escape(spot.name or 'target')} is not reached on the "
-            "branch that its configuration names, and was left alone[/yellow]"
-        )
+    for doubt in doubts:
+        console.print(f"[yellow]{escape(doubt)}[/yellow]")
     for one in program.left_alone:
         console.print(f"line {one.line}: left alone, {one.what}", markup=False)
     for one in program.refused:

@@ -1,8 +1,8 @@
 """Figures with their 95 % intervals.
 
 Means have Student's interval, 3 S has that of a chi-square variance. The length of a mean vector
-has that of a noncentral F distribution: n b^2 / (3 s^2) with s the scatter along b. It is exact
-where the scatter is the same in all directions, and holds for zero too, where lengths are biased.
+has that of a noncentral chi-square distribution, n b^2 / s^2 with s the scatter along b, widened as
+Student's is: it holds for zero too, where lengths are biased.
 l_bar + 3 S_l scales with the scatter, so its interval comes from drawing normal scatter of the same
 shape. Largest values over several places have intervals from drawing cycles again.
 """
@@ -87,7 +87,7 @@ def spread_interval(values: FloatArray) -> tuple[float, float, float]:
 def length_interval(vectors: FloatArray) -> tuple[float, float, float]:
     """The length of the mean of vectors (n, 3) and its interval."""
     from scipy.optimize import brentq
-    from scipy.special import ncfdtr
+    from scipy.special import chndtr, fdtri, ndtri, stdtrit
 
     mean, count = vectors.mean(axis=0), len(vectors)
     length = float(np.linalg.norm(mean))
@@ -98,19 +98,27 @@ def length_interval(vectors: FloatArray) -> tuple[float, float, float]:
     scatter = float(np.sqrt(max(along @ covariance @ along, 0.0)))
     if scatter <= 1e-12 * max(length, 1e-12):
         return length, length, length
-    ratio = count * length**2 / (3.0 * scatter**2)
+    ratio = count * length**2 / scatter**2
     tail = (1.0 - CONFIDENCE) / 2
     ends = []
     for chance in (1.0 - tail, tail):
 
         def beyond(root: float, chance: float = chance) -> float:
             # So far out that it underflows, the chance is nothing.
-            return float(np.nan_to_num(ncfdtr(3, count - 1, root**2, ratio))) - chance
+            return float(np.nan_to_num(chndtr(ratio, 3, root**2))) - chance
 
-        top = 3.0 * (3.0 * ratio) ** 0.5 + 10.0
+        top = ratio**0.5 + 20.0
         ends.append(0.0 if beyond(0.0) <= 0.0 else float(brentq(beyond, 0.0, top)))
+    # The scatter is estimated too: as much wider as Student's interval is than the normal one.
+    wider = float(stdtrit(count - 1, 1.0 - tail) / ndtri(1.0 - tail))
     low, high = (root * scatter / count**0.5 for root in ends)
-    return length, low, high
+    # Across the mean the scatter may be larger: is nothing possible, by Hotelling's test?
+    square = count * float(mean @ np.linalg.pinv(covariance, hermitian=True) @ mean)
+    if square <= 3.0 * (count - 1) / (count - 3) * float(fdtri(3, count - 3, CONFIDENCE)):
+        low = 0.0
+    # A mean that is nearer to the command than chance has it still is as uncertain as any.
+    high = max(high, scatter / count**0.5)
+    return length, max(length - wider * (length - low), 0.0), length + wider * abs(high - length)
 
 
 def repeatability(positions: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ from the corners. All are reached with one orientation of the tool, within the j
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,8 @@ from theodolite.model.robot import Robot
 EDGES = (1.0, 0.63, 0.4, 0.25, 0.16, 0.1, 0.063, 0.04, 0.025)
 #: Centres of cubes that are tried; a quarter of them where loops have to be closed.
 CENTRES = 100
+#: Cubes of one size that are tried with all poses.
+TRIES = 5
 #: A corner is reached where less than this is left, metres and radians.
 REACHED = 1e-9
 #: Distance of the poses from the ends of the diagonals, as a part of their length.
@@ -32,7 +34,7 @@ FROM_ENDS = 0.1
 CYCLES, DRIFT_BLOCKS, PATH_CYCLES = 30, 48, 10
 APPROACH = 0.1
 #: Samples of a commanded path.
-PATH_SAMPLES = 101
+PATH_SAMPLES = 51
 #: The four diagonal planes of a cube, by the corners that they hold, in half edges.
 PLANES = {
     "a": ((1, 1, 1), (-1, -1, 1), (-1, -1, -1), (1, 1, -1)),
@@ -83,15 +85,41 @@ def plan_tests(
     rng = rng or np.random.default_rng(0)
     if plane not in PLANES:
         raise InputError(f"there is no plane {plane!r}", allowed=list(PLANES))
+    cubes = _cubes(robot, centre, edge, rotation, rng)
+    trouble = ""
+    for cube in cubes:
+        found = _plan(robot, tests, cube, plane)
+        if isinstance(found, Plan):
+            return found
+        trouble = found
+    what = "no cube of the standard's sizes" if edge is None else f"no cube of {1e3 * edge:g} mm"
+    raise InputError(
+        f"{what} can be tested in the workspace of '{robot.name}' with one orientation"
+        f"{f': {trouble}' if trouble else ''}",
+        remedy="Give another centre, edge or orientation, or fewer tests",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Cube:
+    """A cube whose corners are reached, with the tool's orientation and joints at its centre."""
+
+    centre: FloatArray
+    edge: float
+    rotation: FloatArray | None
+    motors: FloatArray
+
+
+def _plan(robot: Machine, tests: Sequence[Test], cube: _Cube, plane: str) -> Plan | str:
+    """The poses and rows of a cube; or what cannot be reached, and why."""
     seen = controlled(robot, robot, None, world=False)
-    centre, edge, rotation, start = _cube(robot, centre, edge, rotation, rng)
-    points = [centre, *_corners(centre, edge, plane)]
+    points = [cube.centre, *_corners(cube.centre, cube.edge, plane)]
     names = ["P1", "P2", "P3", "P4", "P5"]
     if Test.MULTI in tests:
         for label in ("P1", "P2", "P4"):
             for way in range(3):
                 away = np.zeros(3)
-                away[way] = -APPROACH * edge
+                away[way] = -APPROACH * cube.edge
                 points.append(points[names.index(label)] + away)
                 names.append(f"{label} from {'xyz'[way]}")
     if Test.PATH in tests:
@@ -100,19 +128,17 @@ def plan_tests(
         points += list(line)
         names += [f"path {number}" for number in range(1, len(line) + 1)]
     positions = np.array(points)
-    targets = seen.of(Targets(positions, _all(rotation, len(points))))
-    motors = followed(
-        seen.robot, targets, inverse(seen.robot, targets, np.tile(start, (len(points), 1))).motors
-    )
+    targets = seen.of(Targets(positions, _all(cube.rotation, len(points))))
+    start = np.tile(cube.motors, (len(points), 1))
+    motors = followed(seen.robot, targets, inverse(seen.robot, targets, start).motors)
     reached = inverse(seen.robot, targets, motors)
     if not reached.good.all():
         bad = int(np.argmin(reached.good))
-        raise InputError(
-            f"{names[bad]} cannot be reached: {reached.outcome[bad].value}",
-            remedy="Choose a smaller cube, another centre or another orientation",
-        )
+        return f"{names[bad]} is not reached, {reached.outcome[bad].value}"
     rows = tuple(row for test in tests for row in _rows(test, names))
-    return Plan(centre, edge, tuple(names), positions, rotation, reached.motors, rows)
+    return Plan(
+        cube.centre, cube.edge, tuple(names), positions, cube.rotation, reached.motors, rows
+    )
 
 
 def _all(rotation: FloatArray | None, count: int) -> FloatArray | None:
@@ -125,14 +151,14 @@ def _corners(centre: FloatArray, edge: float, plane: str) -> list[FloatArray]:
     return [centre + 0.5 * edge * part * np.array(corner) for corner in PLANES[plane]]
 
 
-def _cube(
+def _cubes(
     robot: Machine,
     centre: FloatArray | None,
     edge: float | None,
     rotation: FloatArray | None,
     rng: np.random.Generator,
-) -> tuple[FloatArray, float, FloatArray | None, FloatArray]:
-    """The largest cube whose corners are reached with one orientation, and joints at its centre."""
+) -> Iterator[_Cube]:
+    """Cubes whose corners are reached with one orientation, the largest first."""
     seen = controlled(robot, robot, None, world=False)
     count = CENTRES if isinstance(robot, Robot) else CENTRES // 4
     motors = robot.random_motors(count, rng)
@@ -156,14 +182,8 @@ def _cube(
             start = found.motors
         ok = (found.margin >= 0.0) & (found.distance + found.angle < REACHED)
         whole = np.flatnonzero(ok.reshape(-1, 8).all(axis=1))
-        if len(whole):
-            best = int(tried[whole[0]])
-            return middles[best], size, turns[best] if turned else None, at.motors[best]
-    what = "no cube of the standard's sizes" if edge is None else f"no cube of {1e3 * edge:g} mm"
-    raise InputError(
-        f"{what} fits into the workspace of '{robot.name}' with one orientation",
-        remedy="Give a centre, an edge or an orientation",
-    )
+        for best in tried[whole[:TRIES]].tolist():
+            yield _Cube(middles[best], size, turns[best] if turned else None, at.motors[best])
 
 
 def _rows(test: Test, names: Sequence[str]) -> list[Command]:

@@ -62,6 +62,8 @@ def parse(content: bytes) -> ProgramText:
         tuple(s for s in spots if sensible(s.values) and s.name not in kept),
         tuple(left),
         tuple(_refused(text)),
+        tuple(sorted({pair[0] for pair in list(frames)[:1] if pair[0] != "0"})),
+        tuple(sorted({pair[1] for pair in list(frames)[:1] if pair[1] != "0"})),
     )
 
 

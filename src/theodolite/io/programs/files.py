@@ -31,7 +31,12 @@ def is_program(path: Path) -> bool:
 
 def read_program(path: Path, robot: Machine) -> ProgramText:
     """A program with its targets, all of which the robot has joints for."""
-    program = _PARSERS[path.suffix.lower()](read_bytes(path))
+    content = read_bytes(path)
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InputError(
+            "is UTF-16", where=str(path), remedy="Save it as UTF-8 or ASCII, as controllers do"
+        )
+    program = _PARSERS[path.suffix.lower()](content)
     for spot in program.spots:
         if spot.kind is Kind.JOINTS and len(spot.values) != robot.joints:
             raise InputError(
@@ -58,7 +63,7 @@ def _values(
     program: ProgramText, made: Corrected, number: int, robot: Machine
 ) -> FloatArray | None:
     part, row = made.of(number)
-    if not part.found.good[row] or number in made.off_branch:
+    if not part.found.good[row]:
         return None
     spot = program.spots[number]
     if spot.kind is Kind.JOINTS:

@@ -28,7 +28,7 @@ from theodolite.io.programs.text import (
 
 SUFFIXES = (".src", ".dat", ".sub")
 _AGGREGATE = re.compile(r"\{\s*(?:(\w+)\s*:)?([^{}]*)\}")
-_PAIR = re.compile(rf"([A-Za-z_]\w*)\s+({NUMBER}|[^,\s]+)")
+_PAIR = re.compile(r"\s*([A-Za-z_]\w*)\s+([^,]*?)\s*(?:,|$)")
 _POSE = ("X", "Y", "Z", "A", "B", "C")
 _AXES = ("A1", "A2", "A3", "A4", "A5", "A6")
 #: Frames and loads of the controller: no targets.
@@ -36,6 +36,8 @@ _FRAMES = re.compile(
     r"(\$\w+|\b(TOOL_DATA|BASE_DATA|LOAD_DATA|MACHINE_DEF|FDAT|PDAT|LDAT)\b[^=]*)=?[^={]*$",
     re.IGNORECASE,
 )
+#: Comparisons.
+_ASKED = re.compile(r"==\s*$|<>\s*$|\b(IF|WHILE|UNTIL|WAIT)\b", re.IGNORECASE)
 _RELATIVE = re.compile(r"\b(PTP_REL|LIN_REL|CIRC_REL|SPTP_REL|SLIN_REL|SCIRC_REL)\b", re.IGNORECASE)
 #: Frames put one behind the other, outside of aggregates.
 _PRODUCT = re.compile(r"(\w+|\})\s*:\s*(\w+|\{)")
@@ -57,14 +59,17 @@ def parse(content: bytes) -> ProgramText:
         if not set(keys) & set(pairs) or line in relative:
             continue
         name = _name(before)
-        if _FRAMES.search(before) is not None:
+        inside = before.count("{") > before.count("}")
+        if inside or _ASKED.search(before) is not None:
+            left.append(Remark(line, f"{found[0][:30]}: part of something else, not a target"))
+        elif _FRAMES.search(before) is not None:
             left.append(Remark(line, f"{name or 'a frame'}: a frame or axes of the controller"))
         elif not set(keys) <= set(pairs):
             missing = " ".join(key for key in keys if key not in pairs)
             refused.append(Remark(line, f"{name or 'a target'} lacks {missing}: the rest depends "
                                         "on where the robot is"))  # fmt: skip
         elif not all(re.fullmatch(NUMBER, pairs[key][2]) for key in keys):
-            refused.append(Remark(line, f"{name or 'a target'}: not all of it are numbers"))
+            refused.append(Remark(line, f"{name or 'a target'}: a computed target"))
         else:
             spots.append(_spot(found, pairs, keys, line, name))
     return ProgramText(
@@ -73,7 +78,16 @@ def parse(content: bytes) -> ProgramText:
         tuple(spot for spot in spots if sensible(spot.values)),
         tuple(left),
         tuple(sorted(refused, key=lambda remark: remark.line)),
+        _numbered("BASE", text),
+        _numbered("TOOL", text),
     )
+
+
+def _numbered(what: str, text: str) -> tuple[str, ...]:
+    """Bases or tools that motions name by number, but for none."""
+    pattern = rf"\b{what}_NO\s+(\d+)|\b{what}_DATA\[(\d+)\]\s*(?:\r?\n|$)"
+    numbers = {one or other for one, other in re.findall(pattern, text, re.IGNORECASE)}
+    return tuple(sorted(number for number in numbers if number != "0"))
 
 
 def _spot(

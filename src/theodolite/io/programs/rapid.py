@@ -56,7 +56,9 @@ def parse(content: bytes) -> ProgramText:
         Notation(_read, _write, (4, 4, 4, 9, 9, 9, 9), 6, np.pi / 180, 1e-3),
         tuple(spots),
         tuple(_left_alone(text, spots)),
-        tuple(_refused(text)),
+        tuple(_refused(text, spots)),
+        _named(r"\\WObj\s*:=\s*(\w+)", text, "wobj0"),
+        _named(r"\bMove[LJC]\b[^;]*?,\s*(\w+)\s*(?:\\[^;,]*)?;", text, "tool0"),
     )
 
 
@@ -136,7 +138,12 @@ def _left_alone(text: str, spots: list[Spot]) -> Iterator[Remark]:
         yield Remark(line_of(text, found.start()), f"{found[1]} {found[2]}: a frame, not a target")
 
 
-def _refused(text: str) -> Iterator[Remark]:
+def _refused(text: str, spots: list[Spot]) -> Iterator[Remark]:
+    lines = {spot.line for spot in spots}
+    for found in re.finditer(r"\b(Move\w*|Trigg\w*|Search\w*)\s+\[", text, re.IGNORECASE):
+        if line_of(text, found.end() - 1) not in lines:
+            line = line_of(text, found.start())
+            yield Remark(line, f"{found[1]}: a target that is not all numbers")
     for found in _COMPUTED.finditer(text):
         what = found[1] or f"component {found[2]}"
         yield Remark(line_of(text, found.start()), f"{what}: a relative or computed target")
@@ -152,3 +159,9 @@ def _write(position: FloatArray, rotation: FloatArray, before: FloatArray) -> Fl
     # Of the sign and length that it had: a rounded quaternion is not quite of unit length.
     turned = turned * np.linalg.norm(old) * (1.0 if turned @ old >= 0 else -1.0)
     return np.concatenate([1e3 * position, turned])
+
+
+def _named(pattern: str, text: str, usual: str) -> tuple[str, ...]:
+    """Frames that moves name, but for the usual one."""
+    names = {found[1] for found in re.finditer(pattern, text, re.IGNORECASE)}
+    return tuple(sorted(name for name in names if name.lower() != usual))

@@ -68,6 +68,29 @@ class ProgramText:
     left_alone: tuple[Remark, ...] = field(default=())
     #: Relative or computed: correct these by hand.
     refused: tuple[Remark, ...] = field(default=())
+    #: Bases and tools that the program names, but for those of the robot itself.
+    bases: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+    def frame_doubts(self, *, base: bool, tool: bool) -> list[str]:
+        """What is not known of the program's frames, in words; some may have been given."""
+        found = []
+        for what, names, given, option in (
+            ("base", self.bases, base, "--base"),
+            ("tool", self.tools, tool, "--tool"),
+        ):
+            named = ", ".join(names)
+            if len(names) > 1:
+                found.append(
+                    f"The program uses several {what}s, {named}: one correction has one of them. "
+                    "Correct a program for each."
+                )
+            elif names and not given:
+                found.append(
+                    f"The program uses the {what} {named}, but the targets were taken for those of "
+                    f"the robot's own. Give it with {option}."
+                )
+        return found
 
     def wanted(self, kinds: Sequence[bool]) -> list[Wanted]:
         """The targets, SI; ``kinds`` says which joints turn."""
@@ -127,8 +150,9 @@ def masked(text: str, comment: str, quote: str = '"') -> str:
 
 
 def line_of(text: str, place: int) -> int:
-    """The line of a place, counted from 1."""
-    return text.count("\n", 0, place) + 1
+    """The line of a place, counted from 1; lines end as the first one does."""
+    end = "\n" if "\n" in text else "\r"
+    return text.count(end, 0, place) + 1
 
 
 def numbers_in(text: str, start: int, end: int) -> tuple[list[tuple[int, int]], list[float]]:

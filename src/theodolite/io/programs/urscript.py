@@ -47,7 +47,7 @@ def parse(content: bytes) -> ProgramText:
         if found[1] in moved:
             spots.append(_joints(text, found.start(2), found.end(2), found[1]))
             literal.add(found[1])
-    for found in re.finditer(rf"\b(?:movej|movel|movep)\s*\(\s*({_SIX})", text):
+    for found in re.finditer(rf"\b(?:movej|movel|movep|servoj)\s*\(\s*({_SIX})", text):
         spots.append(_joints(text, found.start(1), found.end(1), ""))
     for found in _MOVE.finditer(text):
         rest = text[found.end() :].lstrip()
@@ -55,6 +55,8 @@ def parse(content: bytes) -> ProgramText:
             continue
         if found[2] not in literal:
             what = found[2] or rest[:20].split("\n")[0]
+            if line_of(text, found.start()) in {remark.line for remark in refused}:
+                continue
             refused.append(
                 Remark(line_of(text, found.start()), f"{found[1]}({what}...: a computed target")
             )
@@ -65,6 +67,7 @@ def parse(content: bytes) -> ProgramText:
         tuple(sorted(spots, key=lambda spot: spot.numbers[0])),
         tuple(left),
         tuple(sorted(set(refused), key=lambda remark: (remark.line, remark.what))),
+        tools=tuple(sorted(set(re.findall(r"\bset_tcp\s*\(\s*([^)\s]+[^)]*)\)", text)))),
     )
 
 
