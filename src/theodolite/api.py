@@ -15,6 +15,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.assessment.comparison import Compared, Comparison, compare_robots
+from theodolite.assessment.diagnosis import Diagnosis, Suspect, diagnose
 from theodolite.assessment.iso9283.attained import Attained, Test
 from theodolite.assessment.iso9283.evaluation import Evaluation
 from theodolite.assessment.iso9283.evaluation import evaluate as evaluate_iso9283
@@ -134,6 +135,7 @@ __all__ = [
     "Criterion",
     "Dataset",
     "Design",
+    "Diagnosis",
     "Distance",
     "Dynamics",
     "ErrorTerm",
@@ -186,6 +188,7 @@ __all__ = [
     "Sphere",
     "Start",
     "Status",
+    "Suspect",
     "Target",
     "Targets",
     "Test",
@@ -206,6 +209,7 @@ __all__ = [
     "completeness",
     "convert",
     "design_measurements",
+    "diagnose",
     "evaluate_iso9283",
     "excite",
     "export_robot",

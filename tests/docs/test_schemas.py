@@ -196,6 +196,8 @@ RUNS = [
     ("design", "scara -m position --points 12 --candidates 200 --out {out}.csv", 0),
     ("design", "puma560 -m position --until-mm 0.2 --candidates 200 --out {out}.csv", 0),
     ("plan", "scara -m position --points 10,20", 0),
+    ("diagnose", "{in}/saved.json {in}/position.csv", None),
+    ("diagnose", "puma560 {in}/position.csv", 1),
     ("sensitivity", "scara", 0),
     ("reproduce", "meggiolaro", 0),
     ("dynamics identifiable", "puma560 --friction", 0),

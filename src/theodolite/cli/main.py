@@ -46,6 +46,7 @@ def application() -> typer.Typer:
         compensate,
         demo,
         design,
+        diagnose,
         dynamics,
         export,
         generate,
@@ -71,19 +72,9 @@ def application() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    verbs = (robots, new, check, identifiable, generate, identify, validate, lens, board)
-    for verb in (
-        *verbs,
-        design,
-        plan,
-        sensitivity,
-        compensate,
-        export,
-        compare,
-        report,
-        reproduce,
-        demo,
-    ):
+    before = (robots, new, check, identifiable, design, plan, sensitivity, generate)
+    after = (identify, validate, diagnose, lens, board, compensate, export, compare, report)
+    for verb in (*before, *after, reproduce, demo):
         app.command(verb.NAME, cls=Command)(verb.command)
     for group in (iso9283, dynamics):
         app.add_typer(group.app, name=group.NAME)
