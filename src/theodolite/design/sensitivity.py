@@ -10,9 +10,12 @@ from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import Group
+from theodolite.model.robot import Robot
 
-#: Configurations that stand for the workspace, and robots that are drawn.
+#: Configurations that stand for the workspace, and robots that are drawn; fewer where loops have to
+#: be closed.
 CONFIGURATIONS, ROBOTS = 200, 400
+WITH_LOOPS = 60, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +45,13 @@ def sensitivity(
     *,
     base: bool = False,
     rng: np.random.Generator | None = None,
-    robots: int = ROBOTS,
+    robots: int | None = None,
 ) -> Sensitivity:
     """What each tolerance does to the tip; with ``base``, those of base and tool as well."""
     rng = rng or np.random.default_rng(0)
-    motors = robot.random_motors(CONFIGURATIONS, rng)
+    usual = (CONFIGURATIONS, ROBOTS) if isinstance(robot, Robot) else WITH_LOOPS
+    robots = usual[1] if robots is None else robots
+    motors = robot.random_motors(usual[0], rng)
     motors = motors[robot.can_close(motors)]
     counted = [
         number

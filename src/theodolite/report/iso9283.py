@@ -78,14 +78,19 @@ def _rows(
         for one in figures:
             unit, factor = _UNITS[one.unit]
             known = one.low == one.low
-            between = f"{factor * one.low:.3g} .. {factor * one.high:.3g}" if known else ""
+            between = f"{_shown(factor * one.low)} .. {_shown(factor * one.high)}" if known else ""
             cells = [one.where, one.symbol, one.name]
             if before is not None:
                 old = earlier.get((test.value, one.where, one.symbol))
-                cells.append("" if old is None else f"{factor * old.value:.4g}")
-            cells += [f"{factor * one.value:.4g}", between, unit, str(one.cycles)]
+                cells.append("" if old is None else _shown(factor * old.value))
+            cells += [_shown(factor * one.value), between, unit, str(one.cycles)]
             rows.append(tuple(cells))
         yield test.value, rows
+
+
+def _shown(value: float) -> str:
+    """Four digits behind the point: a tenth of a micrometre."""
+    return f"{round(value, 4) + 0.0:.4f}"
 
 
 def _headings(before: Evaluation | None) -> tuple[str, ...]:
