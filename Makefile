@@ -35,6 +35,7 @@ bench: $(BENCH)/.installed $(DYNAMICS)/.installed
 	$(BENCH)/bin/python bench/parallel.py
 	$(DYNAMICS)/bin/python -W ignore bench/dynamics.py
 	$(BENCH)/bin/python bench/compensation.py
+	$(BENCH)/bin/python bench/design.py
 	$(BENCH)/bin/python bench/startup.py
 
 $(VENV)/bin/python:
