@@ -385,7 +385,7 @@ def test_wrong_files_are_refused(tmp_path):
     path = own(tmp_path, ARM)
     with pytest.raises(InputError, match="its chain has the joints RRP"):
         export_robot(th.robots.puma560(), Format.URDF, options=Options(path, "tool0"))
-    with pytest.raises(InputError, match="--into"):
+    with pytest.raises(InputError, match="to be put into"):
         export_robot(th.robots.puma560(), Format.URDF)
     broken = own(tmp_path, "kinematics:\n  shoulder:\n    x: 1\n", "broken.yaml")
     with pytest.raises(InputError, match="its frames are shoulder"):

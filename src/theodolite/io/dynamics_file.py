@@ -41,7 +41,13 @@ def write_dynamics(
     force: bool = False,
 ) -> None:
     """Write identified dynamics; ``inputs`` are further files that they came from."""
-    write_content(path, dynamics_content(result, judgement, inputs=inputs), force=force)
+    content = kept_content(dynamics_content(result, judgement, inputs=inputs), judgement)
+    write_content(path, content, force=force)
+
+
+def kept_content(content: dict[str, Any], judgement: Judgement) -> dict[str, Any]:
+    """What a file keeps: the content with some torques to be drawn later."""
+    return {**content, "torques": curves_content(judgement.decisive)}
 
 
 def write_content(path: Path | str, content: dict[str, Any], *, force: bool = False) -> None:

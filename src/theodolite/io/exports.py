@@ -71,21 +71,22 @@ def check_export(kind: Format, out: Path | None, options: Options) -> None:
     if kind.patched and options.into is None:
         raise InputError(
             f"the format '{kind.value}' changes a file of the nominal robot",
-            remedy=f"Say which: --into FILE{kind.suffixes[0]}",
+            remedy=f"Say which {kind.suffixes[0]} file it is to be put into",
         )
     if not kind.patched and options.into is not None:
         raise InputError(
-            f"the format '{kind.value}' is written as a whole", remedy="Leave out --into"
+            f"the format '{kind.value}' is written as a whole",
+            remedy="Leave out the file to be changed",
         )
     given = {
-        "--tip": options.tip is not None and (not kind.patched or kind is Format.UR),
-        "--world": options.base and not kind.patched,
-        "--keep-tool": not options.tool and not kind.patched,
-        "--visuals": options.visuals is not Visuals.MOVE and kind is not Format.URDF,
+        "a tip": options.tip is not None and (not kind.patched or kind is Format.UR),
+        "the world": options.base and not kind.patched,
+        "keeping the tool": not options.tool and not kind.patched,
+        "visuals": options.visuals is not Visuals.MOVE and kind is not Format.URDF,
     }
     for name, wrong in given.items():
         if wrong:
-            raise InputError(f"{name} means nothing for the format '{kind.value}'")
+            raise InputError(f"{name}: that means nothing for the format '{kind.value}'")
     if out is not None and out.suffix.lower() not in kind.suffixes:
         raise InputError(
             f"'{kind.value}' cannot be written as '{out.suffix}'",

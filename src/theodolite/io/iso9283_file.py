@@ -217,7 +217,9 @@ class _File:
         if own is not None and np.isfinite(own[rows]).all():
             if plan is not None:
                 raise InputError(
-                    "holds commanded poses itself", where=str(self.path), remedy="Leave out --plan"
+                    "holds commanded poses itself",
+                    where=str(self.path),
+                    remedy="Leave out the plan",
                 )
             turned = self.turned("c")
             return own[rows], None if turned is None else turned[rows]
@@ -228,7 +230,7 @@ class _File:
                 "holds no commanded positions",
                 where=str(self.path),
                 allowed="xc_mm yc_mm zc_mm",
-                remedy="Or give the plan: --plan FILE",
+                remedy="Or give the plan that was run",
             )
         places = plan.triple("c", LENGTHS, ("x", "y", "z"))
         if places is None:

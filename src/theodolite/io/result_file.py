@@ -42,7 +42,7 @@ def read_result(path: Path | str) -> Result:
         raise InputError(
             "is not a saved result",
             where=str(path),
-            remedy="Save one with: theodolite identify ... --save-result FILE",
+            remedy="Save the result when you identify",
         )
     if content.get("format") != FORMAT:
         later = isinstance(content.get("format"), int)
@@ -121,7 +121,7 @@ def json_object(path: Path) -> dict[str, Any]:
         raise InputError(
             "is not a saved result, which is JSON",
             where=str(path),
-            remedy="Save one with: theodolite identify ... --save-result FILE",
+            remedy="Save the result when you identify",
         ) from error
     if not isinstance(content, dict):
         raise InputError("holds no JSON object", where=str(path))

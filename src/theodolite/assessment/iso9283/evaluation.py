@@ -131,7 +131,7 @@ def _band(given: float | None, found: Mapping[Test, tuple[Figure, ...]]) -> floa
     if not bands:
         raise InputError(
             "settling needs the band within which a pose counts as attained",
-            remedy="Give --band-mm, or measure poses too: their repeatability is taken",
+            remedy="Give the band, or measure poses too: their repeatability is taken",
         )
     return max(bands)
 

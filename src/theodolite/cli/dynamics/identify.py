@@ -218,13 +218,12 @@ def _write(
     force: bool,
 ) -> None:
     """Keep the parameters with some torques to draw, and a report."""
-    from theodolite.io.dynamics_file import curves_content, write_content
+    from theodolite.io.dynamics_file import kept_content, write_content
     from theodolite.report.dynamics_page import dynamics_page
     from theodolite.report.html import write_report
 
     if out is not None:
-        torques = curves_content(judgement.decisive)
-        write_content(out, {**content, "torques": torques}, force=force)
+        write_content(out, kept_content(content, judgement), force=force)
     if report is not None:
         write_report([dynamics_page(content, judgement.decisive)], report, force=force)
 

@@ -75,10 +75,7 @@ class ProgramText:
     def frame_doubts(self, *, base: bool, tool: bool) -> list[str]:
         """What is not known of the program's frames, in words; some may have been given."""
         found = []
-        for what, names, given, option in (
-            ("base", self.bases, base, "--base"),
-            ("tool", self.tools, tool, "--tool"),
-        ):
+        for what, names, given in (("base", self.bases, base), ("tool", self.tools, tool)):
             named = ", ".join(names)
             if len(names) > 1:
                 found.append(
@@ -88,7 +85,7 @@ class ProgramText:
             elif names and not given:
                 found.append(
                     f"The program uses the {what} {named}, but the targets were taken for those of "
-                    f"the robot's own. Give it with {option}."
+                    "the robot's own. Give that frame."
                 )
         return found
 
