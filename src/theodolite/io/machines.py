@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from theodolite.errors import InputError
-from theodolite.io.result_file import is_result, read_result
-from theodolite.io.robot_file import read_robot
-from theodolite.io.urdf import read_urdf
-from theodolite.io.writing import exists
-from theodolite.model.machine import Machine
+if TYPE_CHECKING:
+    from theodolite.model.machine import Machine
 
 
 def is_urdf(text: str) -> bool:
@@ -19,7 +16,13 @@ def is_urdf(text: str) -> bool:
 
 def machine_named(text: str, *, tip: str | None = None, any_tip: bool = False) -> Machine:
     """A robot from a file (robot file, URDF, or a result saved with it), or a built-in one."""
+    # Asked for by every verb, but only when it runs: help is quick.
     from theodolite import robots
+    from theodolite.errors import InputError
+    from theodolite.io.result_file import is_result, read_result
+    from theodolite.io.robot_file import read_robot
+    from theodolite.io.urdf import read_urdf
+    from theodolite.io.writing import exists
 
     path = Path(text)
     if is_urdf(text):
