@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +29,8 @@ CANDIDATES, TASK = 2000, 300
 COMPARED = 30
 #: Groups of terms that can be planned for: others depend on the order of the measurements.
 TERMS = ("gravity", "bending", "harmonics")
+#: Prior, in tolerances, of parameters of which nothing is known, to put choices in order.
+SLIGHT = 1e-9
 #: No more measurements are planned than this.
 MOST = 1000
 
@@ -206,18 +208,9 @@ def _enough(
 
 def _by_worth(known: Information, chosen: IntArray, weights: FloatArray) -> IntArray:
     """The same, each time the one first that lowers the expected error most."""
-    part = Information(
-        known.data,
-        known.parameters,
-        known.group,
-        known.J[chosen],
-        known.prior,
-        known.scale,
-        known.base,
-    )
     # Where nothing is known of some parameter, the first ones cannot be told apart by I.
-    prior = part.prior + 1e-9 * np.eye(len(part.prior))
-    part = Information(part.data, part.parameters, part.group, part.J, prior, part.scale, part.base)
+    prior = known.prior + SLIGHT * np.eye(len(known.prior))
+    part = replace(known, J=known.J[chosen], prior=prior)
     order = choose(part, len(chosen), Criterion.I, np.random.default_rng(0), task=weights, starts=1)
     return chosen[order.chosen]
 

@@ -13,8 +13,8 @@ from theodolite.arrays import FloatArray
 from theodolite.errors import InputError, shown
 from theodolite.export.chain_file import ChainFile, FileJoint, changed, placed
 from theodolite.export.links import along_z
-from theodolite.io.reading import read_bytes, read_text
-from theodolite.io.urdf import aligning, numbers
+from theodolite.io.reading import read_bytes
+from theodolite.io.urdf import aligning, numbers, parsed_xml
 from theodolite.io.xml_patch import Change, patched
 from theodolite.model import rotations
 from theodolite.model.conventions import Joint
@@ -33,7 +33,7 @@ def patched_mjcf(
     The tip is a body or a site.
     """
     content = read_bytes(path)
-    tree = _parsed(path)
+    tree = parsed_xml(path, "mujoco", "MJCF")
     model = _Model(tree, str(path))
     way = model.way_to(tip)
     file, moving, last = model.chain_file(way)
@@ -48,19 +48,6 @@ def patched_mjcf(
     if found.tool is not None and file.tool is not None and changed(file.tool, found.tool):
         changes[number[id(last)]] = _place(found.tool)
     return patched(content, changes)
-
-
-def _parsed(path: Path) -> Any:
-    from lxml import etree
-
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    try:
-        tree = etree.fromstring(read_text(path).encode(), parser)
-    except etree.XMLSyntaxError as error:
-        raise InputError(f"is not well-formed XML: {error}", where=str(path)) from error
-    if tree.tag != "mujoco":
-        raise InputError(f"is not MJCF: its root is <{tree.tag}>", where=str(path))
-    return tree
 
 
 def _place(T: FloatArray) -> Change:

@@ -47,6 +47,11 @@ class UrdfJoint:
 
 def parsed(path: Path) -> Any:
     """The root of a URDF file."""
+    return parsed_xml(path, "robot", "URDF")
+
+
+def parsed_xml(path: Path, root: str, kind: str) -> Any:
+    """The root of an XML file, which has to be of one kind; nothing is fetched or expanded."""
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
@@ -54,8 +59,8 @@ def parsed(path: Path) -> Any:
         tree = etree.fromstring(read_text(path).encode(), parser)
     except etree.XMLSyntaxError as error:
         raise InputError(f"is not well-formed XML: {error}", where=str(path)) from error
-    if tree.tag != "robot":
-        raise InputError(f"is not URDF: its root is <{tree.tag}>", where=str(path))
+    if tree.tag != root:
+        raise InputError(f"is not {kind}: its root is <{tree.tag}>", where=str(path))
     return tree
 
 
