@@ -1,6 +1,7 @@
 # make demo: a whole calibration of a built-in robot, offline.
 # make test: everything CI runs.
 # make docs: the documentation site, with its tutorials run, in build/docs.
+# make app: the application, in a browser.
 # make bench: speed against named peers, in an environment of its own.
 
 PYTHON ?= python3
@@ -11,19 +12,28 @@ DYNAMICS := .venv-bench-dynamics
 PIP = PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
       $(PYTHON) -m pip --python $(VENV)/bin/python install --quiet
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo app test lint docs bench clean browser
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/theodolite demo --out demo --force
 
-test: $(VENV)/.tested lint
-	$(VENV)/bin/python -m pytest -n 2
+app: $(VENV)/.app
+	$(VENV)/bin/theodolite app
+
+test: $(VENV)/.tested lint browser
+	$(VENV)/bin/python -m pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/.tested
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+
+# Debian's own, if it is missing and may be installed; without it those tests are skipped.
+browser:
+	@command -v chromium >/dev/null || ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ] || \
+	  (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium \
+	   >/dev/null) || true
 
 docs: $(VENV)/.tested
 	$(VENV)/bin/python docs/extensions/building.py build/docs
@@ -34,6 +44,8 @@ bench: $(BENCH)/.installed $(DYNAMICS)/.installed
 	$(BENCH)/bin/python bench/loops.py
 	$(BENCH)/bin/python bench/parallel.py
 	$(DYNAMICS)/bin/python -W ignore bench/dynamics.py
+	$(DYNAMICS)/bin/python bench/machine.py
+	$(DYNAMICS)/bin/python -W ignore bench/kernels.py
 	$(BENCH)/bin/python bench/compensation.py
 	$(BENCH)/bin/python bench/design.py
 	$(BENCH)/bin/python bench/startup.py
@@ -46,9 +58,13 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable .
 	@touch $@
 
+$(VENV)/.app: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable '.[app]'
+	@touch $@ $(VENV)/.installed
+
 $(VENV)/.tested: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable '.[test,lint]'
-	@touch $@ $(VENV)/.installed
+	@touch $@ $(VENV)/.installed $(VENV)/.app
 
 $(BENCH)/.installed: pyproject.toml bench/constraints.txt
 	$(PYTHON) -m venv --without-pip $(BENCH)
@@ -59,7 +75,7 @@ $(BENCH)/.installed: pyproject.toml bench/constraints.txt
 $(DYNAMICS)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --without-pip $(DYNAMICS)
 	PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
-	  $(PYTHON) -m pip --python $(DYNAMICS)/bin/python install --quiet --editable . figaroh==1.0.2
+	  $(PYTHON) -m pip --python $(DYNAMICS)/bin/python install --quiet --editable '.[fast]' figaroh==1.0.2
 	@touch $@
 
 clean:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.estimation.problems import SmallProblem, linear, parameters
 from theodolite.estimation.loss import HUBER_THRESHOLD, Loss, Shape
-from theodolite.estimation.reduction import LARGE, PIECE, Reduction, reduce, triangle
+from theodolite.estimation.reduction import LARGE, PIECE, Reduction, _Accumulator, reduce, triangle
 
 
 @pytest.mark.parametrize("rows", [1, 3, 4, 50, PIECE, PIECE + 1, 2 * PIECE + 7])
@@ -106,3 +106,30 @@ def test_no_blocks_are_nothing() -> None:
     assert (found.cost, found.squares, found.rows) == (0.0, 0.0, 0)
     assert not found.R.any()
     assert not found.z.any()
+
+
+@pytest.mark.parametrize("samples", [40, 3 * PIECE + 7])
+def test_components_that_see_few_columns_fold_to_the_same_factor(
+    samples: int, rng: np.random.Generator
+) -> None:
+    """Motor j sees nothing of the links before it; the last component sees nothing at all."""
+    size, width = 23, 5
+    accumulator = _Accumulator(size, Loss())
+    rows = []
+    for _ in range(2):
+        parts = rng.standard_normal((size + 1, width, samples))
+        for component, first in enumerate((0, 4, 9, 20, size)):
+            parts[:first, component] = 0.0
+        # A zero in between changes nothing, nor does a sample at rest.
+        parts[12, 1] = 0.0
+        parts[:, :, 0] = 0.0
+        columns = parts.reshape(size + 1, -1)
+        accumulator.add(columns, width)
+        rows.append(columns.T)
+    whole = np.concatenate(rows)
+    found = accumulator.reduction()
+    np.testing.assert_allclose(np.tril(found.R, -1), 0.0)
+    expected = whole.T @ whole
+    np.testing.assert_allclose(found.R.T @ found.R, expected[:-1, :-1], rtol=1e-9, atol=1e-8)
+    np.testing.assert_allclose(found.R.T @ found.z, expected[:-1, -1], rtol=1e-9, atol=1e-8)
+    assert found.squares == pytest.approx(expected[-1, -1])

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -126,10 +127,9 @@ class BodyPrior:
         root = np.zeros((self.size, self.size))
         # With P = L L', P^-1 E P^-1 E' has the trace of products of L^-1 E L^-T.
         inverse = np.linalg.inv(np.linalg.cholesky(self._pseudo_inertias(values)))
-        turned = np.einsum("bij,kjl,bml->bkim", inverse, PATTERNS, inverse)
+        turned = inverse[:, None] @ PATTERNS @ inverse.transpose(0, 2, 1)[:, None]
         flat = turned.reshape(len(self.bodies), 10, 16).transpose(0, 2, 1)
-        for columns, matrix in zip(self.bodies, flat, strict=True):
-            root[np.ix_(columns, columns)] = np.linalg.qr(matrix, mode="r")
+        root[self.bodies[:, :, None], self.bodies[:, None]] = np.linalg.qr(flat, mode="r")
         root[self.positive, self.positive] = np.sqrt(BARRIER) / values[self.positive]
         root[self.signed, self.signed] = 1.0 / self.spread
         return root
@@ -144,7 +144,7 @@ class BodyPrior:
         )
         return 1.0 / fastest if fastest > 0 else float("inf")
 
-    @property
+    @cached_property
     def _weights(self) -> FloatArray:
         """tr(P0^-1 E) of each parameter of each body, (bodies, 10)."""
         return np.einsum("bij,kji->bk", np.linalg.inv(self.references), PATTERNS)

@@ -165,24 +165,10 @@ def filter_recording(
         cutoff = Cutoff(cutoff, "as requested")
     even = recording.resampled
     check_cutoff(even, cutoff.frequency)
-    state = differentiate(even, cutoff.frequency)
-    if even.tool_acceleration is not None:
-        from theodolite.dynamics.tool_acceleration import use_tool_acceleration
-
-        smooth = low_pass(even.tool_acceleration, cutoff.frequency, even.rate)
-        state = use_tool_acceleration(dynamics, state, smooth)
-    torques, rate = even.torques, even.rate
-    coarser = int(rate / (FINEST * cutoff.frequency))
-    if coarser > 1:
-        from scipy.signal import decimate
-
-        # Far above the cut-off more samples add nothing.
-        torques = np.asarray(decimate(torques, coarser, ftype="fir", axis=0))
-        state = state[::coarser]
-        rate = rate / coarser
+    state, torques = smooth_samples(even, cutoff.frequency, dynamics)
+    rate = even.rate / coarsening(even.rate, cutoff.frequency)
     decimation = Decimation.below(cutoff.frequency, rate)
-    # Filters and differences are wrong at the ends.
-    edge = int(np.ceil(EDGE * rate / cutoff.frequency))
+    edge = edge_samples(rate, cutoff.frequency)
     keep = slice(edge, len(state) - edge)
     decimation.check_length(len(state) - 2 * edge, recording.name)
     return Run(
@@ -196,6 +182,34 @@ def filter_recording(
         cutoff.reason,
         tuple(check_recording(recording)),
     )
+
+
+def coarsening(rate: float, cutoff: float) -> int:
+    """One of so many even samples is used: far above the cut-off more add nothing."""
+    return max(1, int(rate / (FINEST * cutoff)))
+
+
+def edge_samples(rate: float, cutoff: float) -> int:
+    """Samples left out at both ends, where filters and differences are wrong."""
+    return int(np.ceil(EDGE * rate / cutoff))
+
+
+def smooth_samples(
+    even: Recording, cutoff: float, dynamics: Tree | None
+) -> tuple[State, FloatArray]:
+    """States after the low-pass, and torques as they are, both coarsened."""
+    state = differentiate(even, cutoff)
+    if even.tool_acceleration is not None:
+        from theodolite.dynamics.tool_acceleration import use_tool_acceleration
+
+        smooth = low_pass(even.tool_acceleration, cutoff, even.rate)
+        state = use_tool_acceleration(dynamics, state, smooth)
+    coarser = coarsening(even.rate, cutoff)
+    if coarser == 1:
+        return state, even.torques
+    from scipy.signal import decimate
+
+    return state[::coarser], np.asarray(decimate(even.torques, coarser, ftype="fir", axis=0))
 
 
 def check_cutoff(even: Recording, cutoff: float) -> None:

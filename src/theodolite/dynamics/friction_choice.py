@@ -107,15 +107,16 @@ def choose_friction(
     prior: DynamicParameters | None = None,
     *,
     rotors: bool = True,
+    candidates: tuple[str, ...] = FURTHER_FRICTION,
 ) -> ChosenFriction:
-    """Friction by cross-validation over blocks of time.
+    """Friction by cross-validation over blocks of time; ``candidates`` may be added.
 
     Bodies are drawn to those of a ``prior``, if there is one; see `body_prior`.
     """
     with single_thread():
         # Friction by temperature is in question only where it was recorded.
         warm = all(run.state.temperatures is not None for run in runs)
-        further = (*FURTHER_FRICTION, "temperature") if warm else FURTHER_FRICTION
+        further = (*candidates, "temperature") if warm else candidates
         tables = _Tables(dynamics, runs, prior, further, rotors=rotors)
         first = FrictionModel(
             gradual=bool(dynamics.transition_speeds.any()),
@@ -263,13 +264,17 @@ class _Tables:
         table = np.zeros((len(self.names) + 1, self.dynamics.motors, block.rows))
         table[self.rigid] = self.low[number]
         axes = [shaped.axis(block.state, block.state, motor) for motor in range(shaped.motors)]
+        # All torques pass the filter at once: one call for each would take most of the time.
+        places, motors, torques = [], [], []
         for place, (symbol, suffix) in enumerate(self.symbols):
             if place in self.rigid:
                 continue
             motor = shaped.motor_names.index(suffix)
             load = self.loads[number][:, motor]
-            torque = drive_torque(Drive(symbol), axes[motor], load)
-            table[place, motor] = block.decimation.apply(torque)
+            places.append(place)
+            motors.append(motor)
+            torques.append(drive_torque(Drive(symbol), axes[motor], load))
+        table[places, motors] = block.decimation.apply(np.array(torques))
         table[-1] = self.known[number] - block.measured().T
         return table
 

@@ -8,6 +8,7 @@ are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -95,7 +96,6 @@ def _sandwich(problem: TorqueProblem, solution: Solution, noise: TorqueNoise) ->
 
     ``A^-1 (sum of s_j^2 W_j'W_j) A^-1`` with ``A = W'W``, from triangular factors.
     """
-    base = solution.identifiability.base
     size, motors = len(problem.parameters), problem.dynamics.motors
     factors: list[FloatArray] = [np.zeros((0, size)) for _ in range(motors)]
     with single_thread():
@@ -104,6 +104,13 @@ def _sandwich(problem: TorqueProblem, solution: Solution, noise: TorqueNoise) ->
             factors = [
                 triangle([factor, part], size) for factor, part in zip(factors, rows, strict=True)
             ]
+    return sandwich(solution, factors, noise)
+
+
+def sandwich(solution: Solution, factors: Sequence[FloatArray], noise: TorqueNoise) -> Statistics:
+    """The same from the triangular factor of each motor's rows."""
+    base = solution.identifiability.base
+    with single_thread():
         inverse = np.linalg.pinv(solution.reduction.R[:, base])
         spread = np.concatenate(
             [s * factor[:, base] for s, factor in zip(noise.long_run, factors, strict=True)]

@@ -14,13 +14,16 @@ from copy import copy
 
 import numpy as np
 
-from theodolite.arrays import BoolArray, FloatArray
+from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.dynamics.drives import ROTORS, USUAL_TEMPERATURE, Drive, Drives, State, holds
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.inertia import INERTIAL
+from theodolite.dynamics.torque_fold import fold_compiled
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
+from theodolite.estimation.loss import Loss
 from theodolite.estimation.problem import Block
+from theodolite.estimation.reduction import Reduction
 from theodolite.estimation.slicing import slices
 from theodolite.model.parameters import Group, Parameter, Unit
 
@@ -132,6 +135,12 @@ class RegressorProblem:
         )
 
     @property
+    def columns(self) -> IntArray:
+        """Which of the robot's columns are used, in order; those of a payload come after them."""
+        every = np.arange(len(self.dynamics.columns(self.drives)))
+        return every if self._selected is None else np.array(self._selected, dtype=np.intp)
+
+    @property
     def names(self) -> list[str]:
         """Names of the parameters, in the order of the columns."""
         return [parameter.name for parameter in self.parameters]
@@ -233,6 +242,11 @@ class TorqueProblem(RegressorProblem):
             return changed.stored()
         return changed
 
+    @property
+    def is_stored(self) -> bool:
+        """Is the regressor in memory?"""
+        return self._stored is not None
+
     def stored(self) -> TorqueProblem:
         """The same with its regressor in memory for further passes, where it is small enough."""
         if self.rows * self.dynamics.motors * len(self.parameters) > STORED:
@@ -285,6 +299,10 @@ class TorqueProblem(RegressorProblem):
             if values.any():
                 columns[-1] += np.tensordot(values, columns[:-1], axes=1)
             yield Block(columns.reshape(len(columns), -1), self.dynamics.motors)
+
+    def reduced(self, values: FloatArray, loss: Loss) -> Reduction | None:
+        """The fold of all samples while their rows are in the cache; None: go by ``blocks``."""
+        return fold_compiled(self, values, loss)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         return {"torque": np.linalg.norm(self.predict(values) - self.measured(), axis=1)}

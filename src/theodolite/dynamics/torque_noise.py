@@ -60,7 +60,7 @@ def estimate_noise(
 
     With ``between_joints``, also the correlations of joints; with ``robust``, without outliers.
     """
-    least = _least(torques)
+    least = least_deviations((torques**2).mean(axis=0))
     if robust:
         usual = MAD_TO_SIGMA * np.median(np.abs(residuals), axis=0)
         sizes = np.sqrt(((residuals / np.maximum(usual, least)) ** 2).mean(axis=1))
@@ -75,9 +75,12 @@ def estimate_noise(
     return TorqueNoise(sigmas, factors, correlations)
 
 
-def _least(torques: FloatArray) -> FloatArray:
-    """The smallest deviation that counts, (motors,); of a joint without torque, that of others."""
-    usual = np.sqrt((torques**2).mean(axis=0))
+def least_deviations(squares: FloatArray) -> FloatArray:
+    """The smallest deviation that counts, (motors,); of a joint without torque, that of others.
+
+    ``squares`` are the mean squares of the torques.
+    """
+    usual = np.sqrt(squares)
     return LEAST * np.where(usual > 0, usual, usual.max(initial=0.0) or 1.0)
 
 
@@ -87,10 +90,14 @@ def correlation_factor(series: FloatArray) -> float:
     if n < 4 or not np.any(series):
         return 1.0
     spectrum = np.abs(np.fft.rfft(series - series.mean(), 2 * n)) ** 2
-    correlation = np.fft.irfft(spectrum)[:n]
+    return integrated(np.fft.irfft(spectrum)[:n])
+
+
+def integrated(correlation: FloatArray) -> float:
+    """Integrated autocorrelation, at least 1, from the products at every lag."""
     if correlation[0] <= 0:
         return 1.0
     sums = 2.0 * np.cumsum(correlation / correlation[0]) - 1.0
-    lags = np.arange(n)
+    lags = np.arange(len(correlation))
     enough = np.flatnonzero(lags >= WINDOW * sums)
     return float(max(1.0, sums[enough[0] if len(enough) else -1]))

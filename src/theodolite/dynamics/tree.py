@@ -16,6 +16,7 @@ from typing import Self
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
+from theodolite.dynamics.compiled import FILLING, as_arrays, fill
 from theodolite.dynamics.drives import (
     ROTORS,
     STRIBECK_LEVER,
@@ -31,6 +32,7 @@ from theodolite.dynamics.drives import (
 from theodolite.dynamics.inertia import INERTIAL
 from theodolite.dynamics.link_motion import Link, LinkMotion
 from theodolite.errors import InputError
+from theodolite.kernels import switch
 
 #: Stronger gravity, m/s2, and faster Stribeck and transition speeds, rad/s, are in another unit.
 STRONGEST_GRAVITY, FASTEST_STRIBECK = 1e3, 1e3
@@ -301,14 +303,7 @@ class Tree:
         shape = (len(self.columns(drives)), self.motors, len(state))
         table = np.zeros(shape) if out is None else out
         links, axes = self._places(drives)
-        for number, (_, motion, path) in enumerate(self._motions(joints, -self.gravity)):
-            if number not in links:
-                continue
-            part = table[links[number] : links[number] + len(INERTIAL)]
-            if F is None and path == list(range(len(path))):
-                motion.torques(part[:, : len(path)])
-            else:
-                self._project(motion, path, F, part)
+        self._fill_links(table, joints, F, links)
         loaded = []
         for number, first in axes.items():
             axis = self.axis(state, joints, number)
@@ -326,6 +321,23 @@ class Tree:
             for place, number, axis in loaded:
                 table[place, number] = drive_torque(Drive.LOAD, axis, loads[number])
         return table
+
+    def _fill_links(
+        self, table: FloatArray, joints: State, F: FloatArray | None, links: dict[int, int]
+    ) -> None:
+        """The columns of all links, by the compiled twin where that pays."""
+        if table.flags.c_contiguous and switch.pays(FILLING * len(self.links) * len(joints)):
+            every = np.ones(len(table), dtype=bool)
+            fill(table, as_arrays(self.links, links, every, self.gravity), joints, F)
+            return
+        for number, (_, motion, path) in enumerate(self._motions(joints, -self.gravity)):
+            if number not in links:
+                continue
+            part = table[links[number] : links[number] + len(INERTIAL)]
+            if F is None and path == list(range(len(path))):
+                motion.torques(part[:, : len(path)])
+            else:
+                self._project(motion, path, F, part)
 
     def linearise_load(self, table: FloatArray, drives: Drives, values: FloatArray) -> FloatArray:
         """Turn a regressor at ``values`` into the derivative of the torques there, in place.

@@ -28,7 +28,7 @@ def solve_linear(problem: Problem, *, loss: Loss | None = None) -> Solution:
     loss = loss or Loss()
     with single_thread():
         start = np.zeros(len(problem.parameters))
-        solution = _solve_at_zero(reduce(problem, start, Loss()), problem, Loss())
+        solution = solve_at_zero(reduce(problem, start, Loss()), problem, Loss())
         previous = np.inf
         for _ in range(0 if loss.is_squared else ROUNDS):
             plain = reduce(problem, solution.values, Loss())
@@ -36,7 +36,7 @@ def solve_linear(problem: Problem, *, loss: Loss | None = None) -> Solution:
             if scaled.scale < NEGLIGIBLE_SCALE:
                 break
             weighted = reduce(problem, solution.values, scaled).moved(-solution.values)
-            solution = _solve_at_zero(weighted, problem, scaled)
+            solution = solve_at_zero(weighted, problem, scaled)
             if abs(scaled.scale / previous - 1) < SCALE_TOLERANCE:
                 break
             previous = scaled.scale
@@ -50,7 +50,7 @@ def without(solution: Solution, index: int) -> Solution:
     return fitted(origin, solution.identifiability.without(dropped), solution.loss)
 
 
-def _solve_at_zero(origin: Reduction, problem: Problem, loss: Loss) -> Solution:
+def solve_at_zero(origin: Reduction, problem: Problem, loss: Loss) -> Solution:
     """The best values, given the problem folded at zero."""
     identifiability = examine(problem, np.zeros(len(problem.parameters)), origin)
     return fitted(origin, identifiability, loss)

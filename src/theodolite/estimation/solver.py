@@ -82,19 +82,21 @@ def solve(
     noise_known: bool = False,
     change: Change = Change.BASE,
     free: IntArray | None = None,
+    prior: Prior | None = None,
     max_iterations: int = MAX_ITERATIONS,
     progress: Progress | None = None,
 ) -> Solution:
     """Minimise the problem's loss from the values its parameters have, or from other ones.
 
-    ``free`` restricts the parameters that may change at all.
+    ``free`` restricts the parameters that may change at all; ``prior`` is what is known of those,
+    if not their tolerances.
     """
     with single_thread():
         if start is None:
             # A warm start would change parameters that are not free.
             start = _first_values(problem) if free is None else _given_values(problem)
         free = np.arange(len(problem.parameters)) if free is None else free
-        prior = Prior.of([problem.parameters[index] for index in free])
+        prior = prior or Prior.of([problem.parameters[index] for index in free])
         everything = len(free) == len(problem.parameters)
         search = Search(
             problem,

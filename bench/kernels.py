@@ -1,0 +1,113 @@
+"""Compiled kernels against NumPy and Pinocchio in one run, beside the machine's own limit.
+
+python bench/kernels.py [--tiny]      needs numba; Pinocchio is measured where it is installed
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tracemalloc
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import numpy as np
+
+import theodolite as th
+from machine import seconds, slope, write_bandwidth
+from theodolite.dynamics.filtering import Run
+from theodolite.dynamics.serial import Dynamics
+from theodolite.dynamics.torque import SAMPLES as BLOCK
+from theodolite.dynamics.torque import TorqueProblem, random_state
+from theodolite.estimation.loss import Loss
+from theodolite.estimation.reduction import reduce
+from theodolite.estimation.slicing import slices
+from theodolite.estimation.threads import single_thread
+from theodolite.kernels import switch
+
+
+def wished(wish: str, work: Callable[[], object]) -> Callable[[], object]:
+    """The same work by NumPy (0) or by kernels (1)."""
+
+    def run() -> object:
+        os.environ[switch.FAST] = wish
+        return work()
+
+    return run
+
+
+def regressor(dynamics: Dynamics, samples: int) -> None:
+    """The ten inertial columns of all links, stored whole."""
+    state = random_state(dynamics, samples, np.random.default_rng(0))
+    table = np.zeros((10 * dynamics.motors, dynamics.motors, samples))
+
+    def by_blocks() -> None:
+        for rows in slices(samples, BLOCK):
+            dynamics.regressor(state[rows], (), out=table[:, :, rows])
+
+    fast = wished("1", lambda: dynamics.regressor(state, (), out=table))
+    # Compiled first.
+    fast()
+    taken, plain = seconds(fast), seconds(wished("0", by_blocks))
+    motors = dynamics.motors
+    written = 10 * motors * (motors + 1) // 2 * 8 * samples
+    share = written / taken / write_bandwidth()
+    print(f"regressor, {motors} axes, {samples} samples: {samples / taken / 1e3:.0f} thousand/s")
+    print(f"  {plain / taken:.1f} times NumPy; {100 * share:.0f} % of one thread's write bandwidth")
+    if find_spec("pinocchio") is None:
+        print("  Pinocchio is not installed here")
+        return
+    import pinocchio as pin
+
+    from dynamics import pinocchio_model
+
+    model = pinocchio_model(dynamics)
+    data = model.createData()
+    count = min(samples, 5000)
+    W = np.empty((count, model.nv, 10 * model.nv))
+
+    def looped() -> None:
+        for row in range(count):
+            W[row] = pin.computeJointTorqueRegressor(
+                model, data, state.q[row], state.qd[row], state.qdd[row]
+            )
+
+    theirs = seconds(looped) * samples / count
+    print(f"  {theirs / taken:.1f} times Pinocchio {pin.__version__} in a loop")
+
+
+def folding(dynamics: Dynamics, samples: int) -> None:
+    """All samples into R."""
+    sizes = [samples // 4, samples // 2, samples]
+    times = []
+    for size in sizes:
+        state = random_state(dynamics, size, np.random.default_rng(0))
+        problem = TorqueProblem(dynamics, Run.of(state))
+
+        def work(problem: TorqueProblem = problem) -> object:
+            return reduce(problem, np.zeros(len(problem.parameters)), Loss())
+
+        wished("1", work)()
+        times.append(seconds(wished("1", work)))
+    plain = seconds(wished("0", work), repeats=1)
+    tracemalloc.start()
+    wished("1", work)()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    print(f"{samples} samples into R: {times[-1]:.2f} s, {plain / times[-1]:.1f} times NumPy")
+    print(f"  peak {peak / 1e6:.0f} MB; grows as samples^{slope(sizes, times):.2f}, expected 1")
+
+
+def main() -> None:
+    tiny = "--tiny" in sys.argv[1:]
+    if not switch.installed():
+        print("numba is not installed here")
+        return
+    dynamics = Dynamics(th.robots.load("ur10e"))
+    with single_thread():
+        regressor(dynamics, 2000 if tiny else 100_000)
+        folding(dynamics, 4000 if tiny else 1_000_000)
+
+
+if __name__ == "__main__":
+    main()
