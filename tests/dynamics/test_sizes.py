@@ -15,6 +15,7 @@ from tests.dynamics.simulated import (
     recorded_scara,
     simulated,
 )
+from tests.quick import some_of
 from theodolite.dynamics.base_parameters import Analysis, find_base_parameters
 from theodolite.dynamics.constants import relations_in_words
 from theodolite.dynamics.drives import Drive, State
@@ -101,7 +102,7 @@ def test_exchanged_torques_are_judged_alike_at_any_size(factor: float) -> None:
 
 
 @pytest.mark.parametrize("estimator", [Estimator.WEIGHTED, Estimator.CORRELATED, Estimator.ROBUST])
-@pytest.mark.parametrize("lighter", [1e-12, 1e6])
+@pytest.mark.parametrize("lighter", some_of([1e-12, 1e6], [1e-12]))
 def test_a_joint_weighs_alike_whatever_its_torque(estimator: Estimator, lighter: float) -> None:
     """A robot of feathers, and one of lead: the same noise, in parts of the torque."""
     dynamics, run, _ = simulated(3)

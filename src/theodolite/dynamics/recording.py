@@ -50,6 +50,8 @@ class Recording:
     #: world, m/s2, (n, 3), if they were recorded.
     temperatures: FloatArray | None = None
     tool_acceleration: FloatArray | None = None
+    #: Samples per second, where the times are even: their differences are rounded.
+    even_rate: float | None = None
 
     def __post_init__(self) -> None:
         if len(self.times) < FEWEST_ROWS:
@@ -73,6 +75,8 @@ class Recording:
     @property
     def rate(self) -> float:
         """Samples per second, by the median step."""
+        if self.even_rate is not None:
+            return self.even_rate
         return float(1.0 / np.median(np.diff(self.times)))
 
     @property
@@ -94,6 +98,11 @@ class Recording:
         kinds = [np.flatnonzero(~self.sliding), np.flatnonzero(self.sliding)]
         moving = [kind for kind in kinds if any(self._moves(int(joint)) for joint in kind)]
         return moving or [kind for kind in kinds if len(kind)]
+
+    @property
+    def moves(self) -> bool:
+        """Does any joint move, as far as can be told from its noise?"""
+        return any(self._moves(joint) for joint in range(self.q.shape[1]))
 
     def _moves(self, joint: int) -> bool:
         steps = np.abs(np.diff(self.q[:, joint]))
@@ -161,14 +170,19 @@ class Recording:
     @cached_property
     def resampled(self) -> Recording:
         """The same at even times: jitter is removed by interpolation."""
+        # From the first row on: seconds since 1970 leave too few digits for the step.
+        since = self.times - self.times[0]
+        return self.at_even_times(since, np.arange(0.0, since[-1], 1.0 / self.rate), self.rate)
+
+    def at_even_times(self, since: FloatArray, even: FloatArray, rate: float) -> Recording:
+        """The same at other times; both are seconds ``since`` a common start."""
         from scipy.interpolate import CubicSpline
 
-        times = np.arange(self.times[0], self.times[-1], 1.0 / self.rate)
+        def interpolated(table: FloatArray) -> FloatArray:
+            return np.asarray(CubicSpline(since, table)(even))
 
-        def at_even_times(table: FloatArray) -> FloatArray:
-            return np.asarray(CubicSpline(self.times, table)(times))
-
-        return self._changed(times, at_even_times)
+        start = self.times[0] - since[0]
+        return replace(self._changed(start + even, interpolated), even_rate=rate)
 
     def _changed(self, times: FloatArray, change: Callable[[FloatArray], FloatArray]) -> Recording:
         """The same at other times, with every channel that was recorded changed alike."""
@@ -177,7 +191,7 @@ class Recording:
         changed: dict[str, Any] = {
             name: None if table is None else change(table) for name, table in tables.items()
         }
-        return replace(self, times=times, **changed)
+        return replace(self, times=times, even_rate=None, **changed)
 
     def _rows(self, rows: IntArray) -> Recording:
         return self._changed(self.times[rows], lambda table: table[rows])

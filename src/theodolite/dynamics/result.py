@@ -69,6 +69,8 @@ class IdentifiedDynamics:
     #: Friction models and weights that were compared, where they were not given.
     friction: Choice | None = None
     weights: Choice | None = None
+    #: Samples of a long recording, of which the problem holds excerpts only.
+    all_rows: int | None = None
 
     @property
     def identifiability(self) -> Identifiability:
@@ -88,7 +90,7 @@ class IdentifiedDynamics:
     @property
     def rows(self) -> int:
         """Samples, each with a torque of every motor."""
-        return self.problem.rows
+        return self.problem.rows if self.all_rows is None else self.all_rows
 
     @property
     def base_values(self) -> FloatArray:

@@ -20,7 +20,7 @@ from theodolite.dynamics.result import IdentifiedDynamics
 from theodolite.errors import InputError
 from theodolite.estimation.choice import Choice
 from theodolite.io.provenance import provenance
-from theodolite.io.reading import read_text
+from theodolite.io.reading import is_file, read_text
 from theodolite.io.urdf_inertia import read_urdf_parameters
 from theodolite.io.writing import write_text
 from theodolite.matrices import is_covariance
@@ -234,7 +234,7 @@ def choice_content(choice: Choice | None) -> dict[str, Any] | None:
 def _provenance(result: IdentifiedDynamics, inputs: Sequence[Path]) -> dict[str, Any]:
     """Versions, hashes of the recordings and other files, and the options of the identification."""
     recordings = [Path(run.name) for run in result.problem.runs]
-    files = dict.fromkeys(path for path in (*inputs, *recordings) if path.is_file())
+    files = dict.fromkeys(path for path in (*inputs, *recordings) if is_file(path))
     return provenance(
         list(files),
         estimator=result.estimator.value,

@@ -48,6 +48,22 @@ def read_bytes(path: Path, *, limit: int = LARGEST_FILE) -> bytes:
     return content
 
 
+def is_folder(path: Path) -> bool:
+    """Is it a folder? What cannot be looked at is none; reading it then says why."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Is it a file? What cannot be looked at is none; reading it then says why."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def read_text(path: Path, *, limit: int = LARGEST_FILE, foreign: bool = False) -> str:
     """The text of a file in UTF-8 or, if its byte order mark or its zeros say so, in UTF-16.
 

@@ -1,4 +1,4 @@
-"""Recordings of a moving robot: CSV with units in the column names, or NumPy archives.
+"""Recordings of a moving robot: tables with units in the column names, NumPy archives, or bags.
 
 | columns | what |
 |---|---|
@@ -11,7 +11,7 @@
 | ``ax_m_s2 ay_m_s2 az_m_s2`` | acceleration of the tool in the world, without gravity |
 
 An archive (``.npz``) has ``times positions torques``, or ``currents`` instead of ``torques``, and
-perhaps ``velocities accelerations``; all in SI units.
+perhaps ``velocities accelerations``; all in SI units. Bags are read by `theodolite.io.bags`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from theodolite.arrays import FloatArray
 from theodolite.dynamics.recording import Recording
 from theodolite.errors import InputError
 from theodolite.io.archives import npz_arrays
+from theodolite.io.bags import BagChoice, is_bag, read_bag
 from theodolite.io.number_table import Table, read_table
 from theodolite.io.units import LARGEST_NUMBER, joint_units
 from theodolite.model.conventions import Joint
@@ -33,7 +34,7 @@ from theodolite.model.machine import Machine
 
 _COLUMN = re.compile(r"(qdd|qd|q|tau|i|temp)(\d+)_(\w+)$")
 _TOOL = ("ax_m_s2", "ay_m_s2", "az_m_s2")
-_TIMES = {"t_s": 1.0, "t_ms": 1e-3, "t_us": 1e-6, "t_ns": 1e-9}
+TIMES = {"t_s": 1.0, "t_ms": 1e-3, "t_us": 1e-6, "t_ns": 1e-9}
 #: A time is damaged if it is this many usual steps away from the median of so many rows before
 #: and after it.
 FAR_STEPS, AROUND = 20.0, 5
@@ -62,20 +63,26 @@ def read_recording(
     currents: bool = False,
     motion: bool = False,
     skip_bad: bool = False,
+    bag: BagChoice | None = None,
 ) -> Recording:
     """Read times, joints and torques from a file.
 
     With ``drive_gains``, N m/A, torques are the currents times the gains. With ``currents``, the
     currents themselves take the place of torques, which identifying gains needs. With ``motion``,
     the file need not hold any torques, and they are zero. With ``skip_bad``, damaged rows are left
-    out and counted in a note.
+    out and counted in a note. ``bag`` says what to take from a bag; its efforts are torques, or
+    currents where ``drive_gains`` or ``currents`` ask for these.
     """
     path = Path(path)
     if drive_gains is not None:
-        _check_gains(drive_gains, robot)
+        check_gains(drive_gains, robot)
     notes: tuple[str, ...] = ()
     if path.suffix.lower() == ".npz":
         tables = _archive(path, robot)
+    elif is_bag(path):
+        tables, notes = _bag(
+            path, robot, bag, skip_bad=skip_bad, currents=currents or drive_gains is not None
+        )
     else:
         tables, notes = _columns(path, robot, columns, ignore, skip_bad=skip_bad)
     if "times" not in tables:
@@ -88,6 +95,20 @@ def read_recording(
                 f"its {name} reach {np.abs(table).max():.1e}", where=str(path),
                 allowed=f"at most {LARGEST_NUMBER:g}", remedy="Check the file and its units",
             )  # fmt: skip
+    return recording_of(tables, path, robot, notes, drive_gains, currents=currents, motion=motion)
+
+
+def recording_of(
+    tables: dict[str, FloatArray],
+    path: Path,
+    robot: Machine,
+    notes: tuple[str, ...] = (),
+    drive_gains: FloatArray | None = None,
+    *,
+    currents: bool = False,
+    motion: bool = False,
+) -> Recording:
+    """A recording from its tables."""
     return Recording(
         tables["times"],
         tables["positions"],
@@ -104,6 +125,17 @@ def read_recording(
     )
 
 
+def _bag(
+    path: Path, robot: Machine, choice: BagChoice | None, *, skip_bad: bool, currents: bool
+) -> tuple[dict[str, FloatArray], tuple[str, ...]]:
+    """The tables of a bag, by what they are, and what is to be said about it."""
+    found = read_bag(path, robot.joint_names, choice, skip_bad=skip_bad)
+    tables = dict(found.tables)
+    if "efforts" in tables:
+        tables["currents" if currents else "torques"] = tables.pop("efforts")
+    return tables, found.notes
+
+
 def _columns(
     path: Path,
     robot: Machine,
@@ -116,6 +148,18 @@ def _columns(
     table = read_table(path, columns, ignore, skip_bad=skip_bad)
     if skip_bad:
         table = _in_order(table)
+    notes: tuple[str, ...] = ()
+    if len(table.skipped):
+        notes = (
+            f"{len(table.skipped)} of {len(table.skipped) + len(table.lines)} rows of {path} are "
+            f"damaged and left out; the first is line {table.skipped.min()}",
+        )
+    return tables_of(table, robot), notes
+
+
+def tables_of(table: Table, robot: Machine) -> dict[str, FloatArray]:
+    """What the columns of a table mean, SI, by what they are."""
+    path = table.path
     kinds = {
         "q": ("positions", "rad"),
         "qd": ("velocities", "rad_s"),
@@ -128,10 +172,10 @@ def _columns(
     tables: dict[str, FloatArray] = {}
     for number, name in enumerate(table.columns):
         values = table.values[:, number]
-        if name in _TIMES:
+        if name in TIMES:
             if "times" in tables:
                 raise InputError("has two columns of time", where=str(path))
-            tables["times"] = values * _TIMES[name]
+            tables["times"] = values * TIMES[name]
             _check_size(table, number, tables["times"])
             continue
         if name in _TOOL:
@@ -150,13 +194,7 @@ def _columns(
             raise InputError(f"column {missing[0]} is missing", where=str(path), allowed=_TOOL)
         places = [table.columns.index(name) for name in _TOOL]
         tables["tool accelerations"] = table.values[:, places]
-    notes: tuple[str, ...] = ()
-    if len(table.skipped):
-        notes = (
-            f"{len(table.skipped)} of {len(table.skipped) + len(table.lines)} rows of {path} are "
-            f"damaged and left out; the first is line {table.skipped.min()}",
-        )
-    return tables, notes
+    return tables
 
 
 def _check_size(table: Table, column: int, values: FloatArray) -> None:
@@ -174,7 +212,7 @@ def _check_size(table: Table, column: int, values: FloatArray) -> None:
 
 def _in_order(table: Table) -> Table:
     """Without rows whose time is far from that of the rows around it, or does not increase."""
-    name = next((name for name in table.columns if name in _TIMES), None)
+    name = next((name for name in table.columns if name in TIMES), None)
     if name is None or len(table.lines) < 2 * AROUND:
         return table
     times = table.values[:, table.columns.index(name)]
@@ -254,8 +292,9 @@ def _torques(
                 remedy="Drive gains are for currents: i1_A ..., or 'currents' in an archive",
             )  # fmt: skip
         raise InputError(
-            "has neither torques nor currents", where=str(path), allowed="tau1_Nm ... or i1_A ..."
-        )
+            "has neither torques nor currents", where=str(path),
+            allowed="tau1_Nm ... or i1_A ...; effort in a bag",
+        )  # fmt: skip
     if currents:
         return recorded
     if gains is None:
@@ -266,7 +305,7 @@ def _torques(
     return recorded * gains
 
 
-def _check_gains(gains: FloatArray, robot: Machine) -> None:
+def check_gains(gains: FloatArray, robot: Machine) -> None:
     if gains.shape != (robot.joints,) or not (np.isfinite(gains) & (gains != 0)).all():
         raise InputError(
             f"drive gains {', '.join(f'{gain:g}' for gain in gains.ravel())}",

@@ -16,7 +16,7 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.errors import InputError, shown
 from theodolite.io.cells import COMMENTS, Layout, is_comment, layout_of
-from theodolite.io.reading import read_text
+from theodolite.io.reading import is_folder, read_text
 from theodolite.io.units import LARGEST_NUMBER, spelled
 
 #: What has more is no table.
@@ -81,12 +81,12 @@ class Sheet:
 def read_sheet(
     path: Path, *, named: Sequence[str] | None = None, skip: int = 0, skip_bad: bool = False
 ) -> Sheet:
-    """The table in a file; ``named`` gives the columns names, ``skip`` leaves out first lines.
+    """The table in a file, or in a folder of Parquet files.
 
-    With ``skip_bad``, so are lines of text with too few or too many cells, and cells that are not
-    numbers are blank.
+    ``named`` gives the columns names, ``skip`` leaves out first lines. With ``skip_bad``, so
+    are lines of text with too few or too many cells, and cells that are not numbers are blank.
     """
-    reader = _READERS.get(path.suffix.lower())
+    reader = _arrays if is_folder(path) else _READERS.get(path.suffix.lower())
     if reader is None:
         return _text(path, named, skip, skip_bad=skip_bad)
     sheet = reader(path, named, skip)
@@ -255,14 +255,15 @@ def _workbook(path: Path, named: Sequence[str] | None, skip: int) -> Sheet:
 def _arrays(path: Path, named: Sequence[str] | None, skip: int) -> Sheet:
     """A table from a file of named columns."""
     from theodolite.io.archives import read_mat, read_npz
-    from theodolite.io.parquet import read_parquet
+    from theodolite.io.parquet import read_parquet, read_parquet_folder
 
     readers: dict[str, Callable[[Path], Mapping[str, FloatArray | list[str]]]] = {
         ".npz": read_npz,
         ".mat": read_mat,
         ".parquet": read_parquet,
     }
-    found = readers[path.suffix.lower()](path)
+    reader = read_parquet_folder if is_folder(path) else readers[path.suffix.lower()]
+    found = reader(path)
     columns = {name: cells[skip:] for name, cells in found.items()}
     lengths = {len(cells) for cells in columns.values()}
     if len(lengths) > 1:

@@ -55,6 +55,28 @@ def check_outputs(
         taken.append(resolved(path))
 
 
+def make_folder(folder: Path, *, empty: bool = False, inputs: Iterable[Path] = ()) -> None:
+    """Make a folder to write into, or say why it cannot be one.
+
+    With ``empty``, refuse one that holds anything; ``inputs`` are folders that are read.
+    """
+    try:
+        if any(folder.resolve() == other.resolve() for other in inputs):
+            raise InputError("is a folder to read from", where=str(folder))
+        if empty and folder.is_dir() and any(folder.iterdir()):
+            raise InputError(
+                "is not empty", where=str(folder), remedy="Choose another folder, or overwrite"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK | os.X_OK)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(
+            f"is not a folder that can be written to: {reason(error)}", where=str(folder)
+        ) from error
+    if not writable:
+        raise InputError("cannot be written to", where=str(folder))
+
+
 def exists(path: Path) -> bool:
     """Is there such a file? Names that no file can have are refused."""
     try:

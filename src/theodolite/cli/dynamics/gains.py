@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from theodolite.cli.dynamics.bags import JointNamesOption, TopicOption, choose_from_bags
 from theodolite.cli.dynamics.options import (
     DEFAULT_FRICTION,
     DEFAULT_STRIBECK,
@@ -67,6 +68,8 @@ def command(
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     skip_bad: SkipBadOption = False,
+    topic: TopicOption = None,
+    joint_names: JointNamesOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -88,7 +91,9 @@ def command(
     body = None if payload is None else _known(payload)
     # The payload is given in the frame of the tip, so there must be just one.
     dynamics = load_dynamics(robot, gravity, tip, stribeck_speed, any_tip=False)
-    reader = RecordingReader(dynamics, columns, ignore, None, skip_bad)
+    reader = RecordingReader(
+        dynamics, columns, ignore, None, skip_bad, choose_from_bags(robot, topic, joint_names, tip)
+    )
     with working(f"identifying the drive gains of {dynamics.name}"):
         if loaded is None or body is None:
             gains = gains_from_torques(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from theodolite.cli.dynamics.bags import JointNamesOption, TopicOption, choose_from_bags
+from theodolite.cli.dynamics.long_recordings import open_long
 from theodolite.cli.dynamics.options import (
     AUTO,
     DEFAULT_GOOD,
@@ -43,13 +46,14 @@ from theodolite.cli.options import (
     working,
     wrote,
 )
+from theodolite.cli.scale import SchedulerOption, WorkersOption
 from theodolite.io.machines import is_urdf
 from theodolite.io.naming import name_list
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from theodolite.dynamics.estimators import Estimator
+    from theodolite.dynamics.estimators import Estimator, Model
     from theodolite.dynamics.judge import Judgement
     from theodolite.dynamics.parameters import DynamicParameters
     from theodolite.dynamics.result import IdentifiedDynamics
@@ -62,7 +66,9 @@ def command(
     data: Annotated[
         list[Path],
         typer.Argument(
-            metavar="DATA...", help="Recordings: CSV with units in the column names, or npz."
+            metavar="DATA...",
+            help="Recordings: CSV with units in the column names, npz, bags, or one folder of "
+            "Parquet files of any size.",
         ),
     ],
     out: Annotated[
@@ -141,12 +147,15 @@ def command(
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     skip_bad: SkipBadOption = False,
+    topic: TopicOption = None,
+    joint_names: JointNamesOption = None,
+    workers: WorkersOption = 0,
+    scheduler: SchedulerOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Identify inertial and friction parameters from recorded torques."""
     from theodolite.dynamics.estimators import Estimator, Model
-    from theodolite.dynamics.identify import identify_dynamics
     from theodolite.dynamics.judge import Accuracy, judge_identification
     from theodolite.errors import InputError
     from theodolite.io.dynamics_file import dynamics_content
@@ -170,25 +179,31 @@ def command(
     dynamics = parse_transitions(
         transition_speed, load_dynamics(robot, gravity, tip, stribeck_speed)
     )
-    reader = RecordingReader(dynamics, columns, ignore, drive_gains, skip_bad)
+    reader = RecordingReader(
+        dynamics,
+        columns,
+        ignore,
+        drive_gains,
+        skip_bad,
+        choose_from_bags(robot, topic, joint_names, tip),
+    )
     screen = console(json=json)
     with working(f"identifying the dynamics of {dynamics.name}"):
-        result = identify_dynamics(
-            dynamics,
-            [reader.read(path) for path in data],
-            estimator=chosen,
-            model=kind,
-            drives=choose_drives(friction, rotors=rotors, dynamics=dynamics),
-            rotors=rotors,
-            prior=_read_prior(prior, robot, chosen, tip) if kind is Model.TORQUE else None,
-            prior_weight=prior_weight,
-            only=None if only is None else name_list(only),
-            prefer=name_list(prefer),
-            cutoff=cutoff,
-            trim=not keep_rest,
-        )
+        options: dict[str, Any] = {
+            "estimator": chosen,
+            "drives": choose_drives(friction, rotors=rotors, dynamics=dynamics),
+            "rotors": rotors,
+            "prior": _read_prior(prior, robot, chosen, tip) if kind is Model.TORQUE else None,
+            "prior_weight": prior_weight,
+            "only": None if only is None else name_list(only),
+            "prefer": name_list(prefer),
+            "cutoff": cutoff,
+        }
+        processes = (workers, scheduler)
+        result, notes = _identify(reader, data, kind, options, processes, trim=not keep_rest)
         unseen = [] if check is None else [reader.read(check)]
         judgement = judge_identification(result, unseen, accuracy=accuracy, trim=not keep_rest)
+        judgement = replace(judgement, notes=(*notes, *judgement.notes))
     wanted = out is not None or report is not None or json
     content = dynamics_content(result, judgement, inputs=inputs) if wanted else {}
     _write(content, judgement, out, report, force=force)
@@ -207,6 +222,36 @@ def command(
         print_json(content)
     if not judgement.good:
         raise typer.Exit(1)
+
+
+def _identify(
+    reader: RecordingReader,
+    data: list[Path],
+    model: Model,
+    options: dict[str, Any],
+    processes: tuple[int, str | None],
+    *,
+    trim: bool,
+) -> tuple[IdentifiedDynamics, tuple[str, ...]]:
+    """The result, of any recordings, and what is to be said about a long one."""
+    from theodolite.dynamics.identify import identify_dynamics
+    from theodolite.dynamics.identify_long import identify_long
+    from theodolite.errors import InputError
+    from theodolite.studies.workers import in_processes
+
+    source = open_long(reader, data, model)
+    if source is not None:
+        with in_processes(*processes) as each:
+            found = identify_long(reader.dynamics, source, each=each, **options)
+        return found.result, found.notes
+    if processes[0] > 1 or processes[1] is not None:
+        raise InputError(
+            "--workers and --scheduler are for folders of Parquet files",
+            where=str(data[0]),
+            remedy="Leave them out: one process is enough for what fits in memory",
+        )
+    recordings = [reader.read(path) for path in data]
+    return identify_dynamics(reader.dynamics, recordings, model=model, trim=trim, **options), ()
 
 
 def _write(

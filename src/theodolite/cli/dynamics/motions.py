@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from theodolite.dynamics.drives import State
     from theodolite.dynamics.machine_dynamics import MachineDynamics
     from theodolite.dynamics.parameters import DynamicParameters
+    from theodolite.io.bags import BagChoice
 
 ParametersArgument = Annotated[
     Path,
@@ -43,6 +44,7 @@ def read_motion(
     columns: str | None,
     ignore: str,
     skip_bad: bool,
+    bag: BagChoice | None = None,
 ) -> tuple[MachineDynamics, DynamicParameters, FloatArray, State, FloatArray | None]:
     """Dynamics, parameters, times and states of the motion, and ten parameters of a payload."""
     from theodolite.dynamics.machine_dynamics import require_serial
@@ -57,6 +59,7 @@ def read_motion(
     if body is not None:
         serial = require_serial(dynamics, "payloads are supported only for serial robots")
         carried = serial.payload_parameters(body)
-    recorded = RecordingReader(dynamics, columns, ignore, None, skip_bad).read(motion, motion=True)
+    reader = RecordingReader(dynamics, columns, ignore, None, skip_bad, bag)
+    recorded = reader.read(motion, motion=True)
     times, state = prepare_motion(recorded, cutoff=identified.cutoff if cutoff is None else cutoff)
     return dynamics, identified, times, state, carried

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from theodolite.dynamics.machine_dynamics import MachineDynamics
     from theodolite.dynamics.parameters import DynamicParameters
     from theodolite.dynamics.recording import Recording
+    from theodolite.io.bags import BagChoice
 
 GravityOption = Annotated[
     str | None,
@@ -272,6 +273,7 @@ class RecordingReader:
     ignore: str = ""
     drive_gains: str | None = None
     skip_bad: bool = False
+    bag: BagChoice | None = None
 
     @property
     def gains(self) -> tuple[FloatArray | None, FloatArray | None]:
@@ -295,15 +297,24 @@ class RecordingReader:
 
     def read(self, path: Path, *, currents: bool = False, motion: bool = False) -> Recording:
         """One recording; with ``currents``, these in place of torques; a ``motion`` needs none."""
+        from theodolite.errors import InputError
+        from theodolite.io.bags import TopicError
         from theodolite.io.recordings import read_recording
 
-        return read_recording(
-            path,
-            self.dynamics.robot,
-            columns=None if self.columns is None else name_list(self.columns),
-            ignore=name_list(self.ignore),
-            drive_gains=self.gains[0],
-            currents=currents,
-            motion=motion,
-            skip_bad=self.skip_bad,
-        )
+        try:
+            return read_recording(
+                path,
+                self.dynamics.robot,
+                columns=None if self.columns is None else name_list(self.columns),
+                ignore=name_list(self.ignore),
+                drive_gains=self.gains[0],
+                currents=currents,
+                motion=motion,
+                skip_bad=self.skip_bad,
+                bag=self.bag,
+            )
+        except TopicError as error:
+            raise InputError(
+                error.what, where=error.where, allowed=error.allowed,
+                remedy="Choose one with --topic; --joint-names says how it calls the joints",
+            ) from error  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from theodolite.cli.dynamics.bags import JointNamesOption, TopicOption, choose_from_bags
 from theodolite.cli.dynamics.options import (
     AUTO,
     DEFAULT_STRIBECK,
@@ -56,6 +57,8 @@ def command(
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     skip_bad: SkipBadOption = False,
+    topic: TopicOption = None,
+    joint_names: JointNamesOption = None,
     json: JsonOption = False,
 ) -> None:
     """Identify mass, centre of mass and inertia of a payload, in the frame of the tip."""
@@ -63,7 +66,14 @@ def command(
     from theodolite.report.dynamics import payload_data, show_payload, show_remarks
 
     dynamics = load_dynamics(robot, gravity, tip, stribeck_speed)
-    reader = RecordingReader(dynamics, columns, ignore, drive_gains, skip_bad)
+    reader = RecordingReader(
+        dynamics,
+        columns,
+        ignore,
+        drive_gains,
+        skip_bad,
+        choose_from_bags(robot, topic, joint_names, tip),
+    )
     with working(f"identifying what {dynamics.name} carries"):
         payload = identify_payload(
             dynamics,

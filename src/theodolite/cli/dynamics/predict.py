@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from theodolite.cli.dynamics.bags import JointNamesOption, TopicOption, choose_from_bags
 from theodolite.cli.dynamics.motions import MotionArgument, ParametersArgument, read_motion
 from theodolite.cli.dynamics.options import (
     CutoffOption,
@@ -43,6 +44,8 @@ def command(
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     skip_bad: SkipBadOption = False,
+    topic: TopicOption = None,
+    joint_names: JointNamesOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -56,6 +59,7 @@ def command(
     dynamics, identified, times, state, carried = read_motion(
         robot, parameters, motion, payload=payload, gravity=gravity, tip=tip, cutoff=cutoff,
         columns=columns, ignore=ignore, skip_bad=skip_bad,
+        bag=choose_from_bags(robot, topic, joint_names, tip),
     )  # fmt: skip
     torques = predict_motion(dynamics, identified, state, payload=carried)
     screen = console(json=json)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from theodolite.cli.dynamics.bags import JointNamesOption, TopicOption, choose_from_bags
 from theodolite.cli.dynamics.options import (
     DEFAULT_GOOD,
     DEFAULT_USABLE,
@@ -29,6 +30,7 @@ from theodolite.cli.options import (
     ForceOption,
     IgnoreOption,
     JsonOption,
+    ReportOption,
     RobotArgument,
     console,
     print_json,
@@ -58,6 +60,9 @@ def command(
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     skip_bad: SkipBadOption = False,
+    topic: TopicOption = None,
+    joint_names: JointNamesOption = None,
+    report: ReportOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -66,17 +71,27 @@ def command(
     from theodolite.io.dynamics_file import prediction_content, read_dynamics
     from theodolite.io.writing import check_outputs
     from theodolite.report.dynamics import show_judgement, show_remarks
+    from theodolite.report.dynamics_page import judgement_page
+    from theodolite.report.html import check_report, write_report
     from theodolite.report.plots import check_plot, torque_curves
 
     accuracy = Accuracy(good / 100, usable / 100)
-    check_outputs([plot], force=force, inputs=[Path(robot), parameters, data])
+    check_outputs([plot, report], force=force, inputs=[Path(robot), parameters, data])
     if plot is not None:
         check_plot(plot)
+    check_report(report)
     body = None if payload is None else parse_body(payload)
     identified = read_dynamics(parameters)
     # A payload is given in the frame of the tip, so there must be just one.
     dynamics = load_dynamics(robot, gravity, tip, parameters=identified, any_tip=body is None)
-    reader = RecordingReader(dynamics, columns, ignore, drive_gains, skip_bad)
+    reader = RecordingReader(
+        dynamics,
+        columns,
+        ignore,
+        drive_gains,
+        skip_bad,
+        choose_from_bags(robot, topic, joint_names, tip),
+    )
     judgement = validate_parameters(
         dynamics,
         identified,
@@ -91,6 +106,9 @@ def command(
     if plot is not None:
         torque_curves(plot, judgement.decisive, f"{dynamics.name}: {data.name}", force=force)
         wrote(screen, plot)
+    if report is not None:
+        write_report([judgement_page(judgement, dynamics.name)], report, force=force)
+        wrote(screen, report)
     show_remarks(screen, judgement.notes, judgement.warnings)
     if json:
         content = prediction_content(judgement.decisive)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from theodolite.cli.dynamics.bags import JointNamesOption, TopicOption, choose_from_bags
 from theodolite.cli.dynamics.options import (
     CutoffOption,
     GainsOption,
@@ -66,6 +67,8 @@ def command(
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     skip_bad: SkipBadOption = False,
+    topic: TopicOption = None,
+    joint_names: JointNamesOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -89,7 +92,12 @@ def command(
     check_outputs([out, robot_out], force=force, inputs=[Path(robot), *recording, *files])
     machine = robot_named(robot, tip=tip)
     reader = RecordingReader(
-        load_dynamics(robot, gravity, tip), columns, ignore, drive_gains, skip_bad
+        load_dynamics(robot, gravity, tip),
+        columns,
+        ignore,
+        drive_gains,
+        skip_bad,
+        choose_from_bags(robot, topic, joint_names, tip),
     )
 
     def read(paths: list[Path], method: Method) -> tuple[Dataset, Method]:
