@@ -1,0 +1,1 @@
+"""Many calibrations: Monte Carlo, fleets and what has changed over time."""

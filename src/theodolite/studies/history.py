@@ -1,0 +1,159 @@
+"""One robot over time: how its parameters moved from calibration to calibration, and when.
+
+A parameter that stayed the same scatters by its standard errors. Where it does not, the day between
+two calibrations that splits its history best is a change point, and so on in both parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.calibration.result import Result
+from theodolite.errors import InputError
+from theodolite.model.parameters import Unit
+
+#: Rate of false alarms over all parameters of a history.
+ALARMS = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One calibration of the robot."""
+
+    name: str
+    when: date
+    result: Result
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A parameter that is another one from some calibration on."""
+
+    parameter: str
+    unit: Unit
+    #: The last calibration before, and the first one after.
+    before: Moment
+    after: Moment
+    size: float
+    stderr: float
+    #: How likely chance alone makes such a change somewhere in the history of this parameter.
+    chance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One parameter over time."""
+
+    name: str
+    unit: Unit
+    values: FloatArray
+    stderr: FloatArray
+    #: Half-widths of the intervals.
+    widths: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """A robot's calibrations in their order."""
+
+    moments: tuple[Moment, ...]
+    traces: tuple[Trace, ...]
+    changes: tuple[Change, ...]
+    #: Parameters that do not stand for the same in all calibrations.
+    skipped: tuple[str, ...]
+
+
+def history(moments: Sequence[Moment]) -> History:
+    """What happened to a robot."""
+    order = sorted(moments, key=lambda moment: (moment.when, moment.name))
+    if not order:
+        raise InputError(
+            "there are no calibrations", remedy="Save the result of each calibration and add it"
+        )
+    kinds = {moment.result.robot.joint_types for moment in order}
+    if len(kinds) > 1:
+        raise InputError("these are calibrations of different robots", allowed="one robot")
+    traces, skipped = _traces(order)
+    changes = [
+        change for trace in traces for change in _changes(trace, order, ALARMS / len(traces))
+    ]
+    changes.sort(key=lambda change: (change.after.when, change.chance))
+    return History(tuple(order), traces, tuple(changes), skipped)
+
+
+def _traces(order: Sequence[Moment]) -> tuple[tuple[Trace, ...], tuple[str, ...]]:
+    """Parameters that every calibration has identified, as the same sum."""
+    known = [{one.name: one for one in moment.result.estimates} for moment in order]
+    traces, skipped = [], []
+    for name, first in known[0].items():
+        some = [one.get(name) for one in known]
+        found = [one for one in some if one is not None and one.stderr is not None]
+        if not any(one is not None and one.stderr is not None for one in some):
+            continue
+        same = {frozenset(one.stands_for) for one in found}
+        if len(found) < len(order) or len(same) > 1:
+            skipped.append(name)
+            continue
+        traces.append(
+            Trace(
+                name,
+                first.unit,
+                np.array([one.identified for one in found]),
+                np.array([one.stderr for one in found], dtype=np.float64),
+                np.array([one.interval for one in found], dtype=np.float64),
+            )
+        )
+    return tuple(traces), tuple(skipped)
+
+
+def _changes(trace: Trace, order: Sequence[Moment], alarms: float) -> list[Change]:
+    """Binary segmentation: the best split, then both parts."""
+    from scipy.special import erfc
+
+    found: list[Change] = []
+
+    def split(first: int, last: int) -> None:
+        if last - first < 2:
+            return
+        best = None
+        for middle in range(first + 1, last):
+            size, stderr = _step(trace, first, middle, last)
+            if best is None or abs(size) / stderr > abs(best[1]) / best[2]:
+                best = middle, size, stderr
+        assert best is not None
+        middle, size, stderr = best
+        # The best of several splits.
+        chance = float((last - first - 1) * erfc(abs(size) / stderr / np.sqrt(2.0)))
+        if chance > alarms:
+            return
+        found.append(
+            Change(
+                trace.name,
+                trace.unit,
+                order[middle - 1],
+                order[middle],
+                size,
+                stderr,
+                min(chance, 1.0),
+            )
+        )
+        split(first, middle)
+        split(middle, last)
+
+    split(0, len(order))
+    return found
+
+
+def _step(trace: Trace, first: int, middle: int, last: int) -> tuple[float, float]:
+    """How much larger the mean of the second part is, and its standard error."""
+    means, variances = [], []
+    for part in (slice(first, middle), slice(middle, last)):
+        weights = 1.0 / np.maximum(trace.stderr[part], np.finfo(float).tiny) ** 2
+        means.append(float(weights @ trace.values[part] / weights.sum()))
+        variances.append(1.0 / float(weights.sum()))
+    return means[1] - means[0], float(np.sqrt(sum(variances)))

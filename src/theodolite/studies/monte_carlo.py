@@ -1,0 +1,210 @@
+"""Monte Carlo: draw a robot within its tolerances, measure it with noise, calibrate, judge; again.
+
+Every run has random numbers of its own, made from the seed of the study and the number of the run.
+So it is the same run on any machine, in any order, with any number of workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from theodolite.arrays import FloatArray
+from theodolite.calibration.alignment import compare
+from theodolite.calibration.calibrate import identifiable, identify
+from theodolite.calibration.method import Gauge, Method
+from theodolite.calibration.noise import Noise
+from theodolite.calibration.simulation import simulate
+from theodolite.errors import InputError, TheodoliteError
+from theodolite.estimation.identifiability import Identifiability
+from theodolite.estimation.statistics import NORMAL_95
+from theodolite.model.machine import Machine
+from theodolite.model.parameters import Unit
+
+#: Configurations at which a calibrated robot is compared with the true one.
+COMPARED = 50
+#: What a run says when it could not be calibrated at all.
+REFUSED = "refused"
+#: Columns of every study, before those of the parameters.
+COLUMNS = ("run", "status", "good", "iterations", "before_m", "after_m", "rms")
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What is drawn, measured and calibrated, over and over."""
+
+    robot: Machine
+    method: Method
+    points: int
+    noise: Noise
+    gains: bool = False
+    per_set: int = 4
+    #: How large errors are drawn, in tolerances.
+    part: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.points < 1:
+            raise InputError(f"{self.points} points", allowed="1 or more")
+        if not (np.isfinite(self.part) and self.part >= 0):
+            raise InputError(f"errors of {self.part} tolerances", allowed="0 or more")
+
+    @cached_property
+    def known(self) -> Identifiability:
+        """What the method determines of the nominal robot."""
+        return identifiable(self.robot, self.method, gains=self.gains)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The robot's own parameters among the base ones: those whose truth is drawn."""
+        own = {parameter.name for parameter in self.robot.parameters}
+        return tuple(name for name in self.known.identifiable if name in own)
+
+    @property
+    def units(self) -> dict[str, Unit]:
+        return {p.name: p.unit for p in self.robot.parameters if p.name in self.names}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns: error and half-width of the interval of each parameter come last."""
+        of_parameters = [f"{what}:{name}" for name in self.names for what in ("error", "width")]
+        return (*COLUMNS, *of_parameters)
+
+    def drawn(self, rng: np.random.Generator) -> Machine:
+        """A robot whose base parameters are off by what all errors they stand for add up to.
+
+        The others stay: relations between parameters are exact for small errors alone, and what a
+        parameter is said to be could not be compared with anything otherwise.
+        """
+        known = self.known
+        tolerances = np.array([parameter.tolerance for parameter in known.parameters])
+        tolerances = np.where(np.isfinite(tolerances), tolerances, 0.0)
+        errors = self.part * tolerances * rng.standard_normal(len(tolerances))
+        sums = errors[known.base] + known.relations @ errors[known.regrouped]
+        off = dict(zip(known.identifiable, sums.tolist(), strict=True))
+        return self.robot.with_values(
+            {p.name: p.value + off[p.name] for p in self.robot.parameters if p.name in self.names}
+        )
+
+    def run(self, number: int) -> dict[str, float | int | str]:
+        """One run: a row of the study."""
+        rng = np.random.default_rng([self.seed, number])
+        row: dict[str, float | int | str] = dict.fromkeys(self.columns, float("nan"))
+        row |= {"run": number, "status": REFUSED, "good": 0, "iterations": 0}
+        true = self.drawn(rng)
+        try:
+            data = simulate(
+                true,
+                self.method,
+                points=self.points,
+                rng=rng,
+                noise=self.noise,
+                per_set=self.per_set,
+            )
+            result = identify(
+                self.robot,
+                data,
+                self.method,
+                noise=self.noise,
+                gains=self.gains,
+                terms=(),
+                hold_out=0.0,
+            )
+        except TheodoliteError:
+            # Such as a drawn robot that cannot touch what it should.
+            return row
+        row |= {
+            "status": result.status.name.lower(),
+            "good": int(result.good),
+            "iterations": len(result.trace) - 1,
+            "rms": result.statistics.sigma,
+        }
+        gauge = self.method.gauge
+        if gauge is not Gauge.LENGTHS:
+            for column, robot in (("before_m", self.robot), ("after_m", result.robot)):
+                fresh = np.random.default_rng([self.seed, number, 1])
+                apart = compare(robot, true, gauge, fresh, configurations=COMPARED)
+                row[column] = float(np.sqrt(np.mean(apart**2)))
+        truth = {p.name: p.value for p in true.parameters}
+        if set(self.known.base) != set(result.identifiability.base):
+            # Other base parameters stand for other sums, which nobody drew.
+            return row
+        for name in self.names:
+            estimate = result.estimate(name)
+            if estimate.interval is not None:
+                row[f"error:{name}"] = estimate.identified - truth[name]
+                row[f"width:{name}"] = estimate.interval
+        return row
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some runs of a study, for one worker."""
+
+    study: Study
+    numbers: Sequence[int]
+
+
+def rows_of(piece: Piece) -> list[dict[str, float | int | str]]:
+    """The rows of some runs."""
+    return [piece.study.run(number) for number in piece.numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a study shows so far."""
+
+    runs: int
+    #: How often each status came out.
+    statuses: dict[str, int]
+    good: int
+    #: Root mean square distance of tips on fresh configurations, metres, (compared runs,).
+    before: FloatArray
+    after: FloatArray
+    names: tuple[str, ...]
+    #: How often the truth was within each parameter's interval, and in how many runs it could be.
+    inside: FloatArray
+    counted: FloatArray
+    #: Root mean squares of the errors, and of the standard deviations that the intervals state.
+    errors: FloatArray
+    stated: FloatArray
+
+    @property
+    def coverage(self) -> float:
+        """Part of all intervals that hold the truth."""
+        return float((self.inside * self.counted).sum() / max(float(self.counted.sum()), 1.0))
+
+
+def outcome(columns: Mapping[str, Sequence[Any]]) -> Outcome:
+    """What the rows of a study, by column, add up to."""
+    statuses: dict[str, int] = {}
+    for status in columns["status"]:
+        statuses[str(status)] = statuses.get(str(status), 0) + 1
+    names = tuple(c.removeprefix("error:") for c in columns if c.startswith("error:"))
+
+    def numbers(name: str) -> FloatArray:
+        return np.array(columns[name], dtype=np.float64)
+
+    errors = np.array([numbers(f"error:{name}") for name in names]).reshape(len(names), -1)
+    widths = np.array([numbers(f"width:{name}") for name in names]).reshape(len(names), -1)
+    there = np.isfinite(errors)
+    counted = there.sum(axis=1).astype(np.float64)
+    some = np.maximum(counted, 1.0)
+    after = numbers("after_m")
+    compared = np.isfinite(after)
+    return Outcome(
+        runs=len(after),
+        statuses=dict(sorted(statuses.items(), key=lambda pair: -pair[1])),
+        good=int(numbers("good").sum()),
+        before=numbers("before_m")[compared],
+        after=after[compared],
+        names=names,
+        inside=(there & (np.abs(errors) <= widths)).sum(axis=1) / some,
+        counted=counted,
+        errors=np.sqrt(np.nansum(errors**2, axis=1) / some),
+        stated=np.sqrt(np.nansum((widths / NORMAL_95) ** 2, axis=1) / some),
+    )
