@@ -46,12 +46,12 @@ def test_noise_free_calibrations_are_exact(name: str, method_name: str, gains: b
 
 
 def test_intervals_contain_the_truth_and_the_robot_gets_better() -> None:
-    """95 % intervals hold 93 to 97 % of the time over 400 PUMA position calibrations."""
+    """95 % intervals hold 93 to 97 % of the time over 100 PUMA position calibrations."""
     robot, method = th.robots.puma560(), th.Position()
     base = th.identifiable(robot, method, gains=True).identifiable
     rng = np.random.default_rng(2024)
     inside, better = [], []
-    for _ in range(400):
+    for _ in range(100):
         true = th.perturb(robot, th.ParameterErrors(3e-3, 6e-3, 2e-3), rng, only=base)
         data = simulate(true, method, points=60, rng=rng, noise=th.Noise(position=5e-5))
         result = th.identify(robot, data, method, gains=True, hold_out=0.0)

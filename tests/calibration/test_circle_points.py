@@ -45,11 +45,11 @@ def test_exact_circles_give_the_robot(name: str) -> None:
 def test_the_errors_of_the_axes_are_as_said() -> None:
     """Over 200 noisy recordings, tilts and shifts scatter by their standard deviations."""
     tilts, shifts = [], []
+    true, motors, exact = recorded("puma560", 0.0, 3)
+    _, wanted = th.robot_from_circles(motors, exact, true.joint_types)
     for seed in range(200):
-        true, motors, exact = recorded("puma560", 0.0, 3)
         rng = np.random.default_rng(100 + seed)
         noisy = exact + 1e-4 * rng.standard_normal(exact.shape)
-        _, wanted = th.robot_from_circles(motors, exact, true.joint_types)
         _, axes = th.robot_from_circles(motors, noisy, true.joint_types)
         for one, other in zip(axes, wanted, strict=True):
             tilt = np.linalg.norm(np.cross(one.direction, other.direction))

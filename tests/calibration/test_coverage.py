@@ -19,6 +19,7 @@ import pytest
 
 import theodolite as th
 from tests.calibration.sizes import grown
+from tests.quick import some_of
 from theodolite.calibration.catalogue import METHODS, method_named
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss, Shape
@@ -171,7 +172,7 @@ def test_intervals_hold_for_a_parallel_robot() -> None:
     assert 0.88 <= np.mean(found) <= 1.0, f"{np.mean(found):.3f} of {len(found)}"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", some_of(KINDS, ["both"]))
 def test_targets_of_one_configuration_share_its_joint_error(kind: str) -> None:
     """Three reflectors on a flange move together when a joint is misread."""
     found = list(hits("position", targets=3, kind=kind, size=1.0, runs=25, prior=True))

@@ -9,6 +9,7 @@ import pytest
 
 import theodolite as th
 from tests.calibration.sizes import grown
+from tests.quick import some_of
 from theodolite.calibration.assembly import with_passive_joints
 from theodolite.calibration.quantities import are_exact
 from theodolite.calibration.term_groups import gravity, tolerances
@@ -89,7 +90,7 @@ def test_a_joint_that_trembles_stands_still() -> None:
         assert result.good, result.doubts()
 
 
-@pytest.mark.parametrize("factor", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("factor", some_of([0.01, 1.0, 100.0], [100.0]))
 def test_gaps_are_parts_of_the_reach(factor: float) -> None:
     """Loops open by more than a hundredth of the reach are refused, at every size."""
     mechanism = machine_named("fivebar")

@@ -144,7 +144,7 @@ def test_intervals_hold_and_methods_agree(name: str, poses: int) -> None:
     known = th.identifiable(robot, th.Implicit())
     methods = [th.Implicit(), th.Inverse(), th.Frame()]
     squares = {m.name: 0.0 for m in methods}
-    runs = 8
+    runs = 4
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         true = th.perturb(robot, SMALL, rng, only=known.identifiable)

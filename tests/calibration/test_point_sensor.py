@@ -69,12 +69,12 @@ def test_the_robot_is_found_exactly_without_noise() -> None:
 
 
 def test_intervals_hold() -> None:
-    """Pointer and lengths lie in their 95 % intervals 95 % of the time, over 80 calibrations."""
+    """Pointer and lengths lie in their 95 % intervals 95 % of the time, over 40 calibrations."""
     robot = th.robots.puma560()
     names = [n for n in th.identifiable(robot, th.PointSensor()).identifiable if n[0] not in "pf"]
     noise = th.Noise(5e-5, 5e-5)
     inside = total = 0
-    for seed in range(80):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         true = th.perturb(robot, SMALL, rng, only=names)
         data = th.simulate(true, th.PointSensor(), points=40, rng=rng, noise=noise)
@@ -84,5 +84,5 @@ def test_intervals_hold() -> None:
                 estimate = result.estimate(parameter.name)
                 inside += abs(estimate.identified - value) <= estimate.interval
                 total += 1
-    assert total == 80 * 27
+    assert total == 40 * 27
     assert 0.93 < inside / total < 0.97

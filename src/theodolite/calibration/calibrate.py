@@ -33,9 +33,11 @@ from theodolite.calibration.cross_validation import (
 )
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.hand_eye_alone import compare
+from theodolite.calibration.kept import Kept
 from theodolite.calibration.method import CalibrationProblem, LeftOut, Method, Start
 from theodolite.calibration.model_choice import Linearised, Model, Wanted, choose
 from theodolite.calibration.noise import Noise
+from theodolite.calibration.other_starts import try_other_starts
 from theodolite.calibration.quantities import all_of
 from theodolite.calibration.result import ABOVE_ANY_NOISE, Estimate, Result, Visits
 from theodolite.calibration.shortcomings import shortcomings
@@ -120,7 +122,10 @@ def identify(
     start: Start = Start.AUTO,
     change: Change = Change.BASE,
     links: bool = True,
+    only: Sequence[str] = (),
+    after: Result | None = None,
     hold_out: float = HOLD_OUT,
+    starts: int = 0,
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
     tell: Tell | None = None,
@@ -133,7 +138,10 @@ def identify(
     clearly better; without a held-out part they are not. The same goes for ``terms`` None; a list
     of groups (gravity, bending, harmonics, play, drift) is taken as it is. The held-out part has no
     say in it. ``change`` says which parameters the calibrated robot changes; without ``links`` only
-    where base, tool and sensor are. ``progress`` is called with every iteration, ``tell`` with what
+    where base, tool and sensor are. With ``only`` these parameters are found anew, and the others
+    are known as well as ``after``, an earlier result, knows them; without it they are fixed.
+    ``starts`` other starts within the tolerances show whether the minimum is the only one.
+    ``progress`` is called with every iteration, ``tell`` with what
     is done next, in words.
     """
     if not len(data):
@@ -147,6 +155,13 @@ def identify(
     say("placing the robot")
     placed, moved, method = method.start(robot, data, start)
     everything = placed
+    kept = None
+    if only:
+        kept = Kept.of(robot, only, after)
+        # The robot stands where it stood, and its model is the one that was chosen then.
+        placed, moved, everything = robot, False, robot
+        gains = any(p.gain and p.name in (*kept.only, *kept.others) for p in robot.parameters)
+        terms = ()
     if not links:
         placed, gains, terms = with_links_fixed(placed), False, ()
     noise = method.noise_for(placed, noise)
@@ -163,6 +178,9 @@ def identify(
         Change.ALL if method.spreads else change,
         progress,
         say,
+        starts,
+        rng,
+        kept,
     )
     split = split_off(data, hold_out, rng)
     model, choice = calibration.choose_model(
@@ -172,7 +190,7 @@ def identify(
     result = calibration.run(gains=model.gains, split=split)
     fixed = None
     if not links:
-        whole = replace(calibration, robot=everything).run(gains=False, split=None)
+        whole = replace(calibration, robot=everything, starts=0).run(gains=False, split=None)
         fixed = compare(result, whole, data.motors)
         # What was not to be identified now may be another time.
         told = {n: p for n, p in result.robot.priorities.items() if p}
@@ -199,6 +217,9 @@ class _Calibration:
     change: Change
     progress: Progress | None
     tell: Tell
+    starts: int = 0
+    rng: np.random.Generator | None = None
+    kept: Kept | None = None
 
     def pose(self, data: Dataset, *, gains: bool) -> CalibrationProblem:
         return self.method.problem(self.robot, data, noise=self.noise, gains=gains)
@@ -232,8 +253,11 @@ class _Calibration:
         return self._solve(part, None).values
 
     def _solve(self, problem: CalibrationProblem, start: FloatArray | None) -> Solution:
+        free, prior = (None, None) if self.kept is None else self.kept.prior(problem)
         return solve(
             problem,
+            free=free,
+            prior=prior,
             loss=self.loss,
             start=start,
             noise_known=self.noise.known,
@@ -285,11 +309,18 @@ class _Calibration:
                 where=self.data.name,
                 remedy="Check the readings and the robot's lengths, or leave those rows out",
             ) from error
-        expected = expected_rank(self.robot, self.method, gains=gains, like=self.data)
-        self._check_enough(solution, expected)
+        expected = None
+        if self.kept is None:
+            expected = expected_rank(self.robot, self.method, gains=gains, like=self.data)
+            self._check_enough(solution, expected)
         problem, solution = self._with_own_inputs(problem, solution, gains=gains)
         if not self.noise.known:
             problem, solution = self._balanced(problem, solution)
+        others = None
+        if self.starts and self.rng is not None:
+            others = try_other_starts(
+                problem, solution, partial(self._solve, problem), self.starts, self.rng, self.tell
+            )
         judged = None
         if split is not None:
             self.tell("predicting what was held out")
@@ -309,6 +340,7 @@ class _Calibration:
             order=tuple(problem.parameters[index].name for index in solution.changed),
             trace=solution.trace,
             rows=len(self.data),
+            other_starts=others,
             before=summary(before),
             after=summary(errors),
             held_out=judged,
@@ -329,7 +361,9 @@ class _Calibration:
             cost_of_all=None if exact else solution.cost_of_all,
             cost_of_nominal=cost_of_nominal,
             expected_rank=expected,
-            shortcomings=shortcomings(
+            shortcomings=None
+            if self.kept is not None
+            else shortcomings(
                 problem,
                 solution,
                 partial(self.method.problem, data=self.data, noise=problem.noise, gains=gains),
@@ -457,7 +491,13 @@ def _visits(robot: Machine, data: Dataset) -> Visits:
     places = np.full((len(data), 3), np.nan)
     places[closed] = robot.motion(robot.values, motors[closed]).position
     clock, times = when(data)
-    return Visits(robot.readings(motors), places, times, clock)
+    errors = None
+    if data.positions is not None and data.targets[0] in robot.target_names:
+        errors = np.full((len(data), 3), np.nan)
+        target = robot.target_names.index(data.targets[0])
+        tips = robot.motion(robot.values, motors[closed], target).position
+        errors[closed] = data.positions[closed, 0] - tips
+    return Visits(robot.readings(motors), places, times, clock, errors)
 
 
 def _normalising_length(problem: CalibrationProblem, solution: Solution) -> dict[str, Any]:

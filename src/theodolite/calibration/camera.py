@@ -41,6 +41,7 @@ from theodolite.calibration.scene import (
     nowhere,
 )
 from theodolite.calibration.screening import screened
+from theodolite.calibration.shots import Shot, Shots
 from theodolite.calibration.weights import SETTLED
 from theodolite.errors import InputError, UnreachableError, shown
 from theodolite.estimation.problem import Block
@@ -48,7 +49,7 @@ from theodolite.estimation.slicing import slices
 from theodolite.estimation.solver import Solution
 from theodolite.model import rotations
 from theodolite.model.conventions import Joint
-from theodolite.model.machine import Machine, Tip
+from theodolite.model.machine import Machine
 from theodolite.model.parameters import Group
 from theodolite.model.poses import Poses
 
@@ -90,26 +91,28 @@ class CameraProblem(GeometricProblem):
         self._board = _numbers(data.boards, scene.boards, "board", data)
         picture = data.configurations()
         first = np.unique(picture, return_index=True)[1]
-        #: Pictures with equally many points: configurations (k, joints), rows of points (k, m).
+        #: Pictures with equally many points: rows of their points, (k, m).
+        alike = [
+            rows[part] for rows in rows_by_count(picture) for part in slices(len(rows), PICTURES)
+        ]
+        #: A bounded number of pictures at a time: configurations, and rows of their points.
         self._pictures = [
-            (data.motors[first[picture[rows[:, 0]]]], rows) for rows in rows_by_count(picture)
+            (data.motors[np.concatenate([first[picture[rows[:, 0]]] for rows in some])], some)
+            for some in _bounded(alike, PICTURES)
         ]
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         full = self.full_values(values)
         own = self._columns[len(self._links) :] - len(self.robot.parameters)
-        for motors, rows in self._some_pictures():
-            motion = self._motion(full, motors)
-            view = self._view(full, motion, rows)
+        for shot, rows in self._shots(full):
+            view = self._view(full, shot, rows)
             error = self._errors(view, rows)
             by_twist = view.by_twist.reshape(*error.shape, 6)
             jacobian = np.empty((*error.shape, len(self._columns)))
-            np.matmul(
-                by_twist, motion.twist_jacobian(self._links), out=jacobian[..., : len(self._links)]
-            )
+            np.matmul(by_twist, shot.by_links, out=jacobian[..., : len(self._links)])
             jacobian[..., len(self._links) :] = view.by_own[:, :, own].reshape(*error.shape, -1)
             if self.noise.moves:
-                by_joint = self._by_joint(motion, by_twist) * self._motor_noise
+                by_joint = self._by_joint(shot, by_twist) * self._motor_noise
                 error, jacobian = whitened(error, jacobian, by_joint, self.noise.pixel)
                 yield self._block(error, jacobian, 1.0, rows[:, 0])
             else:
@@ -121,15 +124,18 @@ class CameraProblem(GeometricProblem):
             jacobian[:, len(self._links) :] = whole[:, own]
             yield Block(np.concatenate([jacobian, error[:, None]], axis=1).T, 1)
 
-    def _some_pictures(self) -> Iterator[tuple[FloatArray, IntArray]]:
-        """A bounded number of pictures at a time: configurations, and rows of their points."""
-        for motors, rows in self._pictures:
-            for part in slices(len(rows), PICTURES):
-                yield motors[part], rows[part]
+    def _shots(self, full: FloatArray) -> Iterator[tuple[Shot, IntArray]]:
+        """Pictures with equally many points: where they were taken, and rows of their points."""
+        for motors, some in self._pictures:
+            shots = Shots(self._motion(full, motors), self._links)
+            start = 0
+            for rows in some:
+                yield Shot(shots, slice(start, start + len(rows))), rows
+                start += len(rows)
 
-    def _view(self, full: FloatArray, motion: Tip, rows: IntArray) -> View:
+    def _view(self, full: FloatArray, shot: Shot, rows: IntArray) -> View:
         place = np.repeat(np.arange(len(rows)), rows.shape[1])
-        tip = Poses(motion.rotation[place], motion.position[place])
+        tip = Poses(shot.rotation[place], shot.position[place])
         which = rows.ravel()
         return self._scene.view(
             full[len(self.robot.parameters) :],
@@ -143,8 +149,8 @@ class CameraProblem(GeometricProblem):
         """Errors of all coordinates of some pictures, (n, 2m)."""
         return (view.pixels - self._pixels[rows.ravel()]).reshape(len(rows), -1)
 
-    def _by_joint(self, motion: Tip, by_twist: FloatArray) -> FloatArray:
-        return self.robot.to_motors(by_twist @ motion.twist_basis_jacobian())
+    def _by_joint(self, shot: Shot, by_twist: FloatArray) -> FloatArray:
+        return self.robot.to_motors(by_twist @ shot.by_basis)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
         return {"pixel": np.linalg.norm(self.predicted(values) - self._pixels, axis=1)}
@@ -153,8 +159,8 @@ class CameraProblem(GeometricProblem):
         """Where the marks should be, (n, 2)."""
         full = self.full_values(values)
         pixels = np.empty((len(self.data), 2))
-        for motors, rows in self._some_pictures():
-            pixels[rows.ravel()] = self._view(full, self._motion(full, motors), rows).pixels
+        for shot, rows in self._shots(full):
+            pixels[rows.ravel()] = self._view(full, shot, rows).pixels
         return pixels
 
     def extras(self, values: FloatArray) -> dict[str, Any]:
@@ -190,14 +196,26 @@ class CameraProblem(GeometricProblem):
         full = self.full_values(values)
         reach = self.robot.reach() or 1.0
         scale = np.array([1.0 if k is Joint.REVOLUTE else reach for k in self.robot.joint_types])
-        for motors, rows in self._some_pictures():
-            motion = self._motion(full, motors)
-            view = self._view(full, motion, rows)
+        for shot, rows in self._shots(full):
+            view = self._view(full, shot, rows)
             error = self._errors(view, rows)
             by_twist = view.by_twist.reshape(*error.shape, 6)
             # Lengths and turns alike: only the space that they span counts.
             by_pose = by_twist / np.linalg.norm(by_twist, axis=1, keepdims=True)
-            yield Pictures(error, by_pose, self._by_joint(motion, by_twist) * scale)
+            yield Pictures(error, by_pose, self._by_joint(shot, by_twist) * scale)
+
+
+def _bounded(groups: list[IntArray], most: int) -> list[list[IntArray]]:
+    """Groups one after the other, in lists of at most ``most`` members together."""
+    found: list[list[IntArray]] = []
+    room = 0
+    for group in groups:
+        if len(group) > room:
+            found.append([])
+            room = most
+        found[-1].append(group)
+        room -= len(group)
+    return found
 
 
 def whitened(

@@ -13,6 +13,7 @@ from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.hand_eye_alone import LinksFixed
 from theodolite.calibration.method import LeftOut
+from theodolite.calibration.other_starts import OtherStarts
 from theodolite.calibration.quantities import all_of, quantity
 from theodolite.calibration.shortcomings import CHANCE, Shortcomings
 from theodolite.calibration.weights import Share
@@ -127,6 +128,8 @@ class Visits:
     #: When, in the unit of the column's name, (n,); None where nothing says so.
     times: FloatArray | None = None
     clock: str = "row"
+    #: From there to the measured position of the first target, (n, 3); NaN where it was not seen.
+    errors: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -189,6 +192,8 @@ class Result:
     left_out: tuple[LeftOut, ...] = ()
     #: Where only camera and target were identified: what fixed links cost.
     links_fixed: LinksFixed | None = None
+    #: Where other starts ended, if any were tried.
+    other_starts: OtherStarts | None = None
     #: What each source contributes, where there are several.
     shares: tuple[Share, ...] = ()
     #: How many parameters the method determines, given any data it wants; None if unknown.
@@ -255,6 +260,8 @@ class Result:
                 f"The data determine only {seen} of {self.expected_rank} parameters: the "
                 "configurations are too alike. See which parameters these data make identifiable."
             )
+        if self.other_starts is not None and self.other_starts.better:
+            yield self.other_starts.sentence()
         if self.shortcomings is not None and self.shortcomings.needed:
             yield (
                 f"{self._missing()} by this model, and a complete one would leave only "
@@ -306,6 +313,8 @@ class Result:
             )
         if self.links_fixed is not None:
             found.append(self.links_fixed.sentence())
+        if self.other_starts is not None and not self.other_starts.better:
+            found.append(self.other_starts.sentence())
         if self.left_out and not self._many_left_out():
             found.append(self._wrong_pictures())
         # Pictures are not all equally sharp: what is a little worse than the others is no outlier.

@@ -22,6 +22,7 @@ from theodolite.cli.options import (
     member_of,
     method_from,
     numbers,
+    one_of,
     print_json,
     robot_named,
     working,
@@ -52,7 +53,10 @@ def command(
     ] = None,
     criterion: Annotated[
         str,
-        typer.Option(help="I (expected error over the task), D, E, A, or O1 to O5."),
+        typer.Option(
+            help="I (expected error over the task), D, E, A, or O1 to O5.",
+            autocompletion=one_of("I", "D", "E", "A", "O1", "O2", "O3", "O4", "O5"),
+        ),
     ] = "I",
     task: Annotated[
         Path | None,

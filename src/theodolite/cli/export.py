@@ -13,6 +13,7 @@ from theodolite.cli.options import (
     RobotArgument,
     console,
     member_of,
+    one_of,
     print_json,
     robot_named,
     serial,
@@ -28,7 +29,10 @@ def command(
     format_: Annotated[
         str,
         typer.Option(
-            "--format", metavar="F", help="urdf, mjcf, ur, kk, dh, hayati or json (frames)."
+            "--format",
+            metavar="F",
+            help="urdf, mjcf, ur, kk, dh, hayati or json (frames).",
+            autocompletion=one_of("urdf", "mjcf", "ur", "kk", "dh", "hayati", "json"),
         ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="F", help="The file to write.")],

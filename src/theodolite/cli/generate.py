@@ -209,9 +209,9 @@ def _pictures(
 ) -> Dataset:
     """Pictures in a folder; the joints at which they were taken."""
     from theodolite.calibration.camera import Camera
-    from theodolite.cli.pictures import boards_from, check_folder
+    from theodolite.cli.pictures import boards_from
     from theodolite.errors import InputError
-    from theodolite.io.writing import write_bytes
+    from theodolite.io.writing import make_folder, write_bytes
     from theodolite.vision.rendering import simulate_pictures
 
     if not isinstance(method, Camera):
@@ -222,7 +222,7 @@ def _pictures(
             remedy="Pictures have their own grain",
         )
     (target,) = boards_from(None if board is None else [board])
-    check_folder(folder, force=force)
+    make_folder(folder, empty=not force)
     joints, pictures = simulate_pictures(robot, method, target, points=points, rng=rng, noise=noise)
     for name, content in zip(joints.pictures, pictures, strict=True):
         write_bytes(folder / name, content, force=force)

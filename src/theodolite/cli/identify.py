@@ -29,6 +29,7 @@ from theodolite.cli.options import (
     generator,
     member_of,
     method_from,
+    one_of,
     print_json,
     robot_named,
     with_priorities,
@@ -46,7 +47,6 @@ from theodolite.cli.pictures import (
     LensOption,
     MountOption,
     NoisePixelOption,
-    check_folder,
     draw,
     files_of,
     seen_in,
@@ -102,7 +102,11 @@ def command(
     ] = False,
     priorities: PrioritiesOption = None,
     loss: Annotated[
-        str, typer.Option(help="squared, or huber or cauchy for data with outliers.")
+        str,
+        typer.Option(
+            help="squared, or huber or cauchy for data with outliers.",
+            autocompletion=one_of("squared", "huber", "cauchy"),
+        ),
     ] = "squared",
     noise_mm: Annotated[
         float | None, typer.Option(min=0.0, help="Known noise of each coordinate or contact, mm.")
@@ -120,8 +124,10 @@ def command(
     only: Annotated[
         str | None,
         typer.Option(
-            metavar="hand-eye",
-            help="hand-eye: identify where camera and target are, with the links as they are.",
+            metavar="NAMES",
+            help="hand-eye: identify where camera and target are, with the links as they are. "
+            "Or parameters such as theta3,K3, after a repair: the others are known as well as "
+            "ROBOT, a result kept with --save-result, knows them.",
         ),
     ] = None,
     plane: PlaneOption = None,
@@ -132,13 +138,15 @@ def command(
     start: Annotated[
         str,
         typer.Option(
-            help="nominal: start as it is; locate: fit base and targets first; auto: if needed."
+            help="nominal: start as it is; locate: fit base and targets first; auto: if needed.",
+            autocompletion=one_of("auto", "nominal", "locate"),
         ),
     ] = "auto",
     change: Annotated[
         str,
         typer.Option(
-            help="base: change base parameters only; all: spread changes over all by tolerance."
+            help="base: change base parameters only; all: spread changes over all by tolerance.",
+            autocompletion=one_of("base", "all"),
         ),
     ] = "base",
     residuals: Annotated[
@@ -155,6 +163,15 @@ def command(
     hold_out: Annotated[
         float, typer.Option(min=0.0, max=0.9, help="Fraction of the data held out for validation.")
     ] = 0.2,
+    starts: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=10_000,
+            help="Start so many times elsewhere within the tolerances, and say whether all end in "
+            "the same minimum.",
+        ),
+    ] = 0,
     images: ImagesOption = None,
     board: BoardOption = None,
     board_tolerance: BoardToleranceOption = 0.0,
@@ -188,8 +205,9 @@ def command(
     from theodolite.estimation.loss import Loss, Shape
     from theodolite.estimation.solver import Change
     from theodolite.io.camera_file import camera_of, camera_path, write_camera
+    from theodolite.io.naming import name_list
     from theodolite.io.provenance import provenance
-    from theodolite.io.result_file import check_result_path
+    from theodolite.io.result_file import check_result_path, is_result, read_result
     from theodolite.io.robot_file import check_robot_path, write_robot
     from theodolite.io.writing import check_outputs
     from theodolite.report.data import result_data
@@ -204,7 +222,10 @@ def command(
     check_robot_path(out)
     check_result_path(save_result)
     check_report(report)
-    _check_pictures(only, method, images, drawings, gains=gains, force=force)
+    hand_eye = only == "hand-eye"
+    _check_pictures(hand_eye, method, images, drawings, gains=gains, force=force)
+    names = () if only is None or hand_eye else name_list(only)
+    earlier = read_result(Path(robot)) if names and is_result(Path(robot)) else None
     subject = with_priorities(robot_named(robot), priorities)
 
     seen: list[Seen] = []
@@ -271,10 +292,17 @@ def command(
             loss=None if loss == "squared" else Loss(member_of(Shape, loss, "--loss")),
             start=member_of(Start, start, "--start"),
             change=member_of(Change, change, "--change"),
-            links=only is None,
+            links=not hand_eye,
+            only=names,
+            after=earlier,
             hold_out=hold_out,
+            starts=starts,
             rng=generator(seed),
             tell=lambda what: status.update(f"identifying {subject.name}: {what}"),
+            progress=lambda step: status.update(
+                f"identifying {subject.name}: iteration {step.number}, "
+                f"sum of squares {step.cost:.6g}"
+            ),
             provenance=provenance(
                 [*([Path(robot)] if Path(robot).is_file() else []), *files],
                 method=method or ", ".join(sources or ()),
@@ -343,7 +371,7 @@ def _show(screen: Console, result: Result, seen: list[Seen], paths: list[Path | 
 
 
 def _check_pictures(
-    only: str | None,
+    hand_eye: bool,
     method: str | None,
     images: list[Path] | None,
     drawings: Path | None,
@@ -352,17 +380,16 @@ def _check_pictures(
     force: bool,
 ) -> None:
     from theodolite.errors import InputError
+    from theodolite.io.writing import make_folder
 
-    if only is not None and gains:
+    if hand_eye and gains:
         raise InputError("--only hand-eye identifies no gains", remedy="Leave out --gains")
-    if only not in (None, "hand-eye"):
-        raise InputError(f"--only {only}", allowed="hand-eye")
-    if only is not None and method != "camera":
+    if hand_eye and method != "camera":
         raise InputError("--only hand-eye needs the method 'camera'")
     if drawings is not None and (not images or method != "camera"):
         raise InputError("--draw needs --images and the method 'camera'")
     if drawings is not None:
-        check_folder(drawings, force=force, inputs=images or [])
+        make_folder(drawings, empty=not force, inputs=images or [])
 
 
 def _noise(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -20,8 +21,32 @@ if TYPE_CHECKING:
     from theodolite.model.poses import Poses
     from theodolite.model.robot import Robot
 
+
+def robot_names() -> list[str]:
+    """What the shell completes, and forms offer."""
+    from theodolite.robots import NAMES
+
+    return list(NAMES)
+
+
+def method_names() -> list[str]:
+    from theodolite.calibration.catalogue import METHODS
+
+    return list(METHODS)
+
+
+def one_of(*names: str) -> Callable[[], list[str]]:
+    """Names for the shell to complete, and for forms to offer."""
+    return lambda: list(names)
+
+
 RobotArgument = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="A robot file, or the name of a built-in robot.")
+    str,
+    typer.Argument(
+        metavar="ROBOT",
+        help="A robot file, or the name of a built-in robot.",
+        autocompletion=robot_names,
+    ),
 ]
 DataArgument = Annotated[
     list[Path],
@@ -36,6 +61,7 @@ METHOD = typer.Option(
     help="frame, position, orientation, inclination, camera, point-sensor; without a sensor: "
     "position-link, frame-link, plane, plane-known, line, sphere, distance; for parallel robots "
     "also implicit, inverse.",
+    autocompletion=method_names,
 )
 MethodOption = Annotated[str, METHOD]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
@@ -91,7 +117,9 @@ IgnoreOption = Annotated[
 Member = TypeVar("Member", bound=Enum)
 ReportOption = Annotated[
     Path | None,
-    typer.Option("--report", metavar="F", help="Write a report for people, one HTML file."),
+    typer.Option(
+        "--report", metavar="F", help="Write a report: one HTML file, or JSON for programs."
+    ),
 ]
 IgnoreLimitsOption = Annotated[
     bool, typer.Option("--ignore-limits", help="Use rows beyond the joint limits.")
@@ -130,10 +158,43 @@ def _finite(data: Any) -> Any:
     return data
 
 
+#: Set in the environment, progress is said line by line: for programs that show it.
+PROGRESS = "THEODOLITE_PROGRESS"
+
+
+class ProgressLines:
+    """Progress as lines on standard error, in place of a spinner."""
+
+    #: Seconds between two lines at least.
+    PAUSE = 0.1
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+        self._next = 0.0
+
+    def __enter__(self) -> ProgressLines:
+        self.update(self._message)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def update(self, message: str) -> None:
+        from time import monotonic
+
+        if monotonic() >= self._next:
+            self._next = monotonic() + self.PAUSE
+            typer.echo(f"progress: {message}", err=True)
+
+
 def working(message: str) -> Any:
-    """A spinner on a terminal, nothing elsewhere."""
+    """A spinner on a terminal, lines where a program asks for them, nothing elsewhere."""
+    import os
+
     from rich.console import Console
 
+    if os.environ.get(PROGRESS):
+        return ProgressLines(message)
     return Console(stderr=True).status(message)
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from theodolite.cli.options import one_of, wrote
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -48,14 +50,22 @@ LensOption = Annotated[
     ),
 ]
 LensModelOption = Annotated[
-    str, typer.Option(metavar="MODEL", help="brown, rational, thin-prism or fisheye.")
+    str,
+    typer.Option(
+        metavar="MODEL",
+        help="brown, rational, thin-prism or fisheye.",
+        autocompletion=one_of("brown", "rational", "thin-prism", "fisheye"),
+    ),
 ]
 KeepLensOption = Annotated[
     bool, typer.Option("--keep-lens", help="The lens that was given is right: leave it as it is.")
 ]
 MountOption = Annotated[
     str | None,
-    typer.Option(help="Where the camera is: ground, or hand with the target on the ground."),
+    typer.Option(
+        help="Where the camera is: ground, or hand with the target on the ground.",
+        autocompletion=one_of("ground", "hand"),
+    ),
 ]
 BoardToleranceOption = Annotated[
     float,
@@ -185,27 +195,6 @@ def say_left_out(rejected: Sequence[Any]) -> None:
         typer.echo(printable(text), err=True)
 
 
-def check_folder(folder: Path, *, force: bool, inputs: Sequence[Path] = ()) -> None:
-    """Make a folder, or refuse one that is not empty, cannot be made, or is an input."""
-    from theodolite.errors import LONGEST, InputError
-
-    try:
-        if any(folder.resolve() == other.resolve() for other in inputs):
-            raise InputError("is a folder of pictures to read", where=str(folder))
-        if folder.is_dir() and any(folder.iterdir()) and not force:
-            raise InputError(
-                "is not empty", where=str(folder), remedy="Choose another folder, or use --force"
-            )
-        folder.mkdir(exist_ok=True)
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise InputError("cannot be written to", where=str(folder))
-    except (OSError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or "it cannot be made"
-        raise InputError(
-            f"is not a folder that can be written to: {reason}", where=str(folder)[:LONGEST]
-        ) from error
-
-
 def draw(screen: Console, seen: Seen, result: Result, folder: Path) -> None:
     """Each picture with what was found and by how much the robot misses it."""
     from theodolite.vision.drawing import draw_pictures
@@ -213,8 +202,6 @@ def draw(screen: Console, seen: Seen, result: Result, folder: Path) -> None:
     predicted = seen.camera.with_extras(result.extras).predicted(result.robot, seen.data)
     left_out = {one.name: one.error for one in result.left_out}
     written = draw_pictures(seen, predicted, left_out, folder)
-    from theodolite.cli.options import wrote
-
     wrote(screen, folder, f"{len(written) // 2} pictures and index.html")
 
 

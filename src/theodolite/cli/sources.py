@@ -56,6 +56,7 @@ def _sources(given: Sequence[str], named: Named, read: Read) -> list[Source]:
     """Sources from the words of the command line."""
     from theodolite.calibration.sources import Source
     from theodolite.errors import InputError
+    from theodolite.io.reading import is_file, is_folder
 
     found = []
     for text in given:
@@ -67,7 +68,8 @@ def _sources(given: Sequence[str], named: Named, read: Read) -> list[Source]:
         name, _, target = kind.partition("@")
         method = named(name, target or None)
         path = Path(file)
-        files = [path] if path.exists() else [Path(part) for part in file.split(",")]
+        whole = is_file(path) or is_folder(path)
+        files = [path] if whole else [Path(part) for part in file.split(",")]
         # Two tools are the method's affair.
         single = target if target and "," not in target else None
         recorded, known = read(files, method)

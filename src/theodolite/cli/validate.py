@@ -81,6 +81,7 @@ def command(
     from theodolite.calibration.validate import validate
     from theodolite.io.camera_file import camera_path
     from theodolite.io.provenance import provenance
+    from theodolite.io.reading import is_file
     from theodolite.io.writing import check_outputs
     from theodolite.report.data import errors_data
     from theodolite.report.html import check_report, write_report
@@ -90,7 +91,7 @@ def command(
     check_outputs([report], force=force, inputs=[Path(robot), *data])
     check_report(report)
     subject = robot_named(robot)
-    if not lens and camera_path(Path(robot)).is_file():
+    if not lens and is_file(camera_path(Path(robot))):
         # What was identified together with this robot.
         lens = [str(camera_path(Path(robot)))]
 
