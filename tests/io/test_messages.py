@@ -66,13 +66,14 @@ def test_lists_say_how_many_more() -> None:
 def test_the_core_names_no_options() -> None:
     """A Python user reads the same messages, and has no options.
 
-    Of all packages but ``cli/``, which only the command line runs. Docstrings are no messages.
+    Of all packages but ``cli/``, which only the command line runs, and ``app/``, which shows it.
+    Docstrings are no messages.
     """
     source = Path(theodolite.__file__).parent
     named = [
         f"{path.relative_to(source)}:{line}: {text}"
         for path in sorted(source.rglob("*.py"))
-        if not path.is_relative_to(source / "cli")
+        if not any(path.is_relative_to(source / edge) for edge in ("app", "cli"))
         for line, text in _texts(path)
         if re.search(r"(?<![\w-])--[a-z]", text)
     ]

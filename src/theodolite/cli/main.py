@@ -34,35 +34,24 @@ class Code(IntEnum):
 _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
-def application() -> typer.Typer:
-    """All verbs."""
+#: The verbs in the order of the help, each in a file of its own name; the last three are groups.
+VERBS = (
+    *("robots", "new", "check", "identifiable", "design", "plan", "sensitivity", "generate"),
+    *("identify", "validate", "diagnose", "lens", "board", "compensate", "export", "compare"),
+    *("study", "history"),
+    *("report", "reproduce", "demo", "app", "iso9283", "fleet", "dynamics"),
+)
+
+
+def application(only: str | None = None) -> typer.Typer:
+    """All verbs, or only the one that is asked for: most of the start-up goes into the others."""
+    from importlib import import_module
+
     import typer
 
     import theodolite
-    from theodolite.cli import (
-        board,
-        check,
-        compare,
-        compensate,
-        demo,
-        design,
-        diagnose,
-        dynamics,
-        export,
-        generate,
-        identifiable,
-        identify,
-        iso9283,
-        lens,
-        new,
-        plan,
-        report,
-        reproduce,
-        robots,
-        sensitivity,
-        validate,
-    )
     from theodolite.cli.help import Command
+    from theodolite.kernels import switch
 
     app = typer.Typer(
         name="theodolite",
@@ -72,12 +61,12 @@ def application() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    before = (robots, new, check, identifiable, design, plan, sensitivity, generate)
-    after = (identify, validate, diagnose, lens, board, compensate, export, compare, report)
-    for verb in (*before, *after, reproduce, demo):
-        app.command(verb.NAME, cls=Command)(verb.command)
-    for group in (iso9283, dynamics):
-        app.add_typer(group.app, name=group.NAME)
+    for name in (only,) if only in VERBS else VERBS:
+        verb = import_module(f"theodolite.cli.{name}")
+        if hasattr(verb, "app"):
+            app.add_typer(verb.app, name=verb.NAME)
+        else:
+            app.command(verb.NAME, cls=Command)(verb.command)
 
     def version(wanted: bool) -> None:
         if wanted:
@@ -89,8 +78,18 @@ def application() -> typer.Typer:
         version: bool = typer.Option(
             False, "--version", callback=version, is_eager=True, help="Show the version and exit."
         ),
+        threads: int | None = typer.Option(
+            None,
+            "--threads",
+            metavar="N",
+            min=1,
+            help="Use this many threads for a large job; by default all cores.",
+        ),
     ) -> None:
         """Robot calibration: which parameters exist, what they are, and how sure we are."""
+        switch.use_threads(threads)
+        if sys.stderr is not None and sys.stderr.isatty():
+            switch.announce_with(_say)
 
     return app
 
@@ -118,7 +117,8 @@ def _outcome() -> int:
     from theodolite.errors import TheodoliteError, bounded, printable
 
     try:
-        return application()(prog_name="theodolite", standalone_mode=False) or Code.DONE
+        verbs = application(only=sys.argv[1] if len(sys.argv) > 1 else None)
+        return verbs(prog_name="theodolite", standalone_mode=False) or Code.DONE
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(bool(stop.code))
     except KeyboardInterrupt:

@@ -70,6 +70,12 @@ def read_joints(tree: Any, path: Path, tip: str | None) -> tuple[list[UrdfJoint]
     return joints, _chain(joints, None, tip, str(path), any_tip=True)
 
 
+def moving_joints(path: Path, tip: str | None) -> tuple[str, ...]:
+    """Names of the joints that move the tip of a file, from the base on."""
+    _, chain = read_joints(parsed(path), path, tip)
+    return tuple(joint.name for joint in chain if joint.kind is not Joint.FIXED)
+
+
 def way_to(joints: list[UrdfJoint], tip: str | None, path: Path) -> list[UrdfJoint]:
     """The joints from the root to a tip; without one, to the only one there is."""
     return _chain(joints, None, tip, str(path))

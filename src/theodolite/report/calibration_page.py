@@ -42,7 +42,7 @@ def calibration_page(result: Result) -> Page:
             section("What could not be identified", *_not_identified(result)),
             section("Choice of the model", _choice(result)),
             section("Sources", _sources(result)),
-            section("Parameters that are hard to tell apart", _correlations(result)),
+            section("Parameters that are hard to tell apart", *_correlations(result)),
             section("Convergence", *_convergence(result)),
             section("Origin", *origin(result.provenance)),
         ),
@@ -104,7 +104,7 @@ def _errors(result: Result) -> Iterator[Block]:
     for name in result.after:
         unit, factor = shown_in(name)
         there = {title: errors[name] for title, errors in columns.items() if name in errors}
-        yield charts.bars(
+        yield charts.before_and_after(
             list(there),
             [factor * errors.rms for errors in there.values()],
             f"{name}, rms ({unit})",
@@ -335,15 +335,20 @@ def _sources(result: Result) -> Block | None:
     )
 
 
-def _correlations(result: Result) -> Block | None:
+def _correlations(result: Result) -> Iterator[Block]:
     pairs = result.strongest_correlations(MOST_CORRELATIONS)
     if not pairs:
-        return None
-    return Table(
+        return
+    yield Table(
         ("parameter", "parameter", "correlation"),
         tuple((one, other, f"{value:+.3f}") for one, other, value in pairs),
         words=(0, 1),
     )
+    shown = charts.correlation_map(
+        result.order, result.statistics.correlations, "Correlations of all parameters."
+    )
+    if shown is not None:
+        yield shown
 
 
 def _convergence(result: Result) -> Iterator[Block]:

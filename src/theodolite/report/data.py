@@ -131,6 +131,7 @@ def result_data(result: Result) -> dict[str, Any]:
             for one in result.left_out
         ],
         "links_fixed": None if result.links_fixed is None else asdict(result.links_fixed),
+        "other_starts": None if result.other_starts is None else asdict(result.other_starts),
         "choices": choices_data(result),
         "sources": [_share_data(result, share) for share in result.shares],
         "shortcomings": None if result.shortcomings is None else asdict(result.shortcomings),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from theodolite.dynamics.judge import Judgement
 from theodolite.dynamics.prediction import Prediction
 from theodolite.report import charts
 from theodolite.report.calibration_page import origin
-from theodolite.report.page import Block, Page, Table, Text, facts, section
-from theodolite.report.plots import torque_figure
+from theodolite.report.page import Block, Chart, Page, Table, Text, facts, section
 
 #: Friction models that a report lists.
 MOST_MODELS = 12
@@ -33,6 +33,22 @@ def dynamics_page(content: Mapping[str, Any], shown: Prediction | None) -> Page:
             section("Friction models tried", *_friction(content)),
             section("Parameters that act together", _relations(content)),
             section("Origin", *origin(content.get("provenance", {}))),
+        ),
+    )
+
+
+def judgement_page(judgement: Judgement, robot: str) -> Page:
+    """How well identified parameters predict other torques."""
+    shown = judgement.decisive
+    rows = [("all joints", _percent(shown.error))]
+    rows += [(f"joint {n}", _percent(error)) for n, error in enumerate(shown.joint_errors, 1)]
+    return Page(
+        f"Dynamics of {robot} on another recording",
+        judgement.good,
+        (judgement.verdict, *judgement.warnings, *judgement.notes),
+        (
+            section("Torque errors", Table(("torque error (%)", "other recording"), tuple(rows))),
+            section("Torques", torque_chart(shown, "Measured, predicted, and their difference.")),
         ),
     )
 
@@ -79,9 +95,19 @@ def _torques(content: Mapping[str, Any], shown: Prediction | None) -> Block | No
     if shown is None:
         return None
     what = "fitted" if not content.get("checked") else "not seen before"
-    caption = f"Torques {what}: measured, predicted, and their difference."
-    figure = torque_figure(shown, str(content["robot"]))
-    return charts.picture(figure, caption, points=3 * shown.measured.size)
+    return torque_chart(shown, f"Torques {what}: measured, predicted, and their difference.")
+
+
+def torque_chart(shown: Prediction, caption: str) -> Chart:
+    """Measured and predicted torques over time, a pair of axes for each joint."""
+    rows = []
+    for motor in range(shown.measured.shape[1]):
+        measured, predicted = shown.measured[:, motor], shown.predicted[:, motor]
+        unit = "N" if shown.sliding[motor] else "N m"
+        error = f"{100 * shown.joint_errors[motor]:.1f} %"
+        named = {"measured": measured, "predicted": predicted, "difference": predicted - measured}
+        rows.append((f"joint {motor + 1} ({unit}), {error}", named))
+    return charts.curves(shown.times, rows, caption)
 
 
 def _parameters(content: Mapping[str, Any]) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""Reports as one HTML file that needs nothing from outside and prints on A4."""
+"""Reports as one HTML file that needs nothing from outside and prints on A4; or as JSON."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from pathlib import Path
 
 from theodolite.errors import InputError, MissingExtraError, printable
 from theodolite.io.writing import write_text
-from theodolite.report.page import Page, Picture
+from theodolite.report.drawing import draw
+from theodolite.report.page import Drawn, Page
+from theodolite.report.page_file import page_text
 
 _TEMPLATE = Path(__file__).parent / "page.html"
-SUFFIXES = (".html", ".htm")
+#: For programs, which draw the charts themselves.
+DATA = ".json"
+SUFFIXES = (".html", ".htm", DATA)
 _KINDS = {"svg": "image/svg+xml", "png": "image/png"}
 
 
@@ -23,6 +27,8 @@ def check_report(path: Path | None) -> None:
         raise InputError(
             f"reports cannot be written as '{path.suffix}'", where=str(path), allowed=SUFFIXES
         )
+    if path.suffix.lower() == DATA:
+        return
     try:
         import jinja2
         import matplotlib
@@ -33,7 +39,8 @@ def check_report(path: Path | None) -> None:
 
 def write_report(pages: Sequence[Page], path: Path, *, force: bool = False) -> None:
     """Write one page, or several in one file with a table of contents."""
-    write_text(path, rendered(pages), force=force)
+    data = path.suffix.lower() == DATA
+    write_text(path, page_text(pages) if data else rendered(pages), force=force)
 
 
 def rendered(pages: Sequence[Page]) -> str:
@@ -49,6 +56,7 @@ def rendered(pages: Sequence[Page]) -> str:
     return template.render(pages=pages) + "\n"
 
 
-def _embedded(picture: Picture) -> str:
-    """A picture as an address that holds it."""
+def _embedded(block: Drawn) -> str:
+    """A chart as an address that holds its picture."""
+    picture = draw(block)
     return f"data:{_KINDS[picture.kind]};base64,{b64encode(picture.content).decode()}"

@@ -15,7 +15,7 @@ from theodolite.assessment.iso9283.plan import Plan
 from theodolite.report import charts
 from theodolite.report.calibration_page import origin
 from theodolite.report.data import finite
-from theodolite.report.page import Block, Page, Table, Text, section
+from theodolite.report.page import Bars, Block, Page, Table, Text, section
 
 #: How each unit is shown, and the factor from SI.
 _UNITS = {
@@ -172,11 +172,12 @@ def _chart(name: str, found: Evaluation) -> Block | None:
     ]
     if not figures:
         return None
-    return charts.bars(
-        [f"{one.symbol}\n{one.where}" for one in figures],
-        [1e3 * one.value for one in figures],
+    return Bars(
+        tuple(f"{one.symbol}\n{one.where}" for one in figures),
+        charts.numbers([1e3 * one.value for one in figures]),
         "mm",
         "Pose accuracy and repeatability of each pose.",
+        pale=tuple(place for place, one in enumerate(figures) if one.symbol == "RP_l"),
     )
 
 

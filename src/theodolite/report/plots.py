@@ -17,12 +17,10 @@ from theodolite.dynamics.prediction import Prediction
 from theodolite.errors import InputError, MissingExtraError
 from theodolite.io.units import shown_in
 from theodolite.io.writing import write_bytes
-from theodolite.model.bodies import WORLD
-from theodolite.model.chain import Chain
 from theodolite.model.conveniences import configurations
-from theodolite.model.elements import Element
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
+from theodolite.report.skeleton import Drawn, Skeleton
 
 #: Formats that plots can be written in.
 KINDS = (".png", ".svg", ".pdf")
@@ -155,17 +153,16 @@ def trajectory_curves(
 
 
 def robot_figure(robot: Machine, q: ArrayLike | None = None) -> Any:
-    """A robot as lines between the origins of its frames, its tool marked; metres."""
-    import numpy as np
-
+    """A robot as its links, its tool marked; metres."""
     figure, flat = new_figure(5.0, 5.0)
     figure.delaxes(flat)
     axes = figure.add_subplot(projection="3d")
-    lines = robot_lines(robot, q)
-    for line in lines:
-        axes.plot(*line.T, "C0-o", markersize=3)
-    axes.plot(*lines[0][-1], "C3o", label="tool")
-    everything = np.concatenate(lines)
+    drawn = robot_drawn(robot, q)
+    for link, fixed in zip(drawn.links, drawn.fixed, strict=True):
+        axes.plot(*link.T, "-", color="0.6" if fixed else "C0", linewidth=2.0)
+    axes.plot(*drawn.joints.T, "C1o", markersize=4, label="joints")
+    axes.plot(*drawn.tool, "C3o", label="tool")
+    everything = drawn.links.reshape(-1, 3)
     low, high = everything.min(axis=0), everything.max(axis=0)
     # Equal scales: the largest extent, about the middle of each.
     half = max(float((high - low).max()) / 2, 1e-3)
@@ -177,40 +174,15 @@ def robot_figure(robot: Machine, q: ArrayLike | None = None) -> Any:
     return figure
 
 
-def robot_lines(robot: Machine, q: ArrayLike | None = None) -> list[FloatArray]:
-    """Origins of the frames along each branch, (k, 3); the first branch leads to the tool."""
-    import numpy as np
-
-    if isinstance(robot, Mechanism):
-        motors = np.atleast_2d(robot.home[0] if q is None else configurations(q, robot)[0])
-        passive = robot.motion(robot.values, motors[:1]).passive
-        basis = robot.basis(np.concatenate([motors[:1, : robot.joints], passive], axis=1))
-        branches = [robot.tool, *(body.name for body in robot.bodies if body.name != robot.tool)]
-        tapes = [
-            [e for body in robot.path(WORLD, name) for e in robot.elements(body)]
-            for name in branches
-        ]
-    else:
-        middle = robot.transmission.motors(
-            (robot.lower + robot.upper)[None] / 2 + robot.transmission.offset
-        )
-        basis = robot.basis(middle if q is None else configurations(q, robot)[0][:1])
-        tapes = [list(chain.elements) for chain in robot.chains]
-    size = {"parameters": len(robot.parameters), "basis": basis.shape[1]}
-    return [
-        np.array(
-            [
-                Chain(tape[:end], **size).motion(robot.values, basis).position[0]
-                for end in _ends(tape)
-            ]
-        )
-        for tape in tapes
-    ]
-
-
-def _ends(tape: Sequence[Element]) -> list[int]:
-    """After which elements the origin has moved: translations, and the end."""
-    return [1] + [end for end, element in enumerate(tape, 1) if not element.rotation and end > 1]
+def robot_drawn(robot: Machine, q: ArrayLike | None = None) -> Drawn:
+    """A robot placed at motor variables, or in the middle of its ranges."""
+    skeleton = Skeleton(robot)
+    if q is None:
+        return skeleton.place(skeleton.middle())
+    motors = configurations(q, robot)[0][:1]
+    if isinstance(robot, Mechanism) and motors.shape[1] == robot.joints:
+        return skeleton.place(motors[0])
+    return skeleton.place_motors(motors)
 
 
 def result_figure(result: Result) -> Any:

@@ -60,7 +60,7 @@ def _pictures(columns: Mapping[str, Errors], verdict: Validation) -> Iterator[Bl
     for name, sizes in verdict.residuals.items():
         unit, factor = shown_in(name)
         if len(columns) > 1:
-            yield charts.bars(
+            yield charts.before_and_after(
                 list(columns),
                 [factor * errors[name].rms for errors in columns.values()],
                 f"{name}, rms ({unit})",

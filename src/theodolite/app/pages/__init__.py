@@ -1,0 +1,12 @@
+"""All pages; one file for each menu."""
+
+from __future__ import annotations
+
+from theodolite.app.pages import camera, dynamics, files, help_page, home, method, robot, use, work
+from theodolite.app.site import Site
+
+
+def register(site: Site) -> None:
+    """Give every page its address."""
+    for page in (home, robot, method, dynamics, camera, use, work, help_page, files):
+        page.register(site)
