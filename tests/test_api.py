@@ -243,11 +243,11 @@ def test_fk_refuses_other_sizes(q: object, message: str) -> None:
 @pytest.mark.parametrize("name", ["puma560", "scara", "fourbar", "palletizer", "gough", "h4"])
 def test_robots_are_drawn_where_they_are(name: str) -> None:
     pytest.importorskip("matplotlib")
-    from theodolite.report.plots import robot_lines
+    from theodolite.report.plots import robot_drawn
 
     robot = th.robots.load(name)
     q = robot.random_motors(1, np.random.default_rng(1))[0]
-    np.testing.assert_allclose(robot_lines(robot, q)[0][-1], robot.fk(q).position, atol=1e-9)
+    np.testing.assert_allclose(robot_drawn(robot, q).tool, robot.fk(q).position, atol=1e-9)
     for figure in (robot.plot(), robot.plot(q)):
         (axes,) = figure.axes
         np.testing.assert_array_equal(np.isfinite(axes.get_xlim()), True)

@@ -316,7 +316,10 @@ def identify(
     start: Start | str = Start.AUTO,
     change: Change | str = Change.BASE,
     links: bool = True,
+    only: Sequence[str] = (),
+    after: Result | None = None,
     hold_out: float = HOLD_OUT,
+    starts: int = 0,
     rng: Random = None,
     progress: Progress | None = None,
     tell: Tell | None = None,
@@ -328,7 +331,10 @@ def identify(
 
     ``terms``: "auto", "none", or groups such as ``["gravity", "drift"]``; with ``rows_as_time``
     the order of the rows counts as time for a drift. Without ``links``, only base, tool and sensor
-    are identified: hand-eye alone. ``tell`` is called with what is done next, in words.
+    are identified: hand-eye alone. With ``only``, these parameters are found anew, and the others
+    are known as well as ``after``, an earlier result, knows them. ``starts`` other starts
+    within the tolerances show whether the minimum is the only one. ``tell`` is called with what is
+    done next, in words.
     """
     machine = _robot(robot)
     recorded, way = _recorded(machine, data, method)
@@ -359,7 +365,10 @@ def identify(
         start=_member(Start, start, "start"),
         change=_member(Change, change, "change"),
         links=links,
+        only=(only,) if isinstance(only, str) else tuple(only),
+        after=after,
         hold_out=hold_out,
+        starts=starts,
         rng=_generator(rng),
         progress=progress,
         tell=tell,

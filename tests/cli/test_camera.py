@@ -210,7 +210,7 @@ def test_hand_eye_alone(theodolite, shots: Shots) -> None:
         (("--keep-lens",), "a lens that is to be kept must be given"),
         (("--lens-model", "wide"), "there is no lens model 'wide'"),
         (("--noise-px", "0"), "noise 0 would give infinite weights"),
-        (("--only", "lens"), "--only lens"),
+        (("--only", "lens"), "has no parameter 'lens'"),
         (("--board", "chessboard:8x6:30"), "looks the same upside down"),
         (("--board", "charuco:7x5:40:30:first=90"), "the board needs 107"),
     ],
@@ -258,7 +258,7 @@ def test_outputs_never_replace_what_is_read(theodolite, shots: Shots) -> None:
         theodolite, shots, shots.pictures, "--draw", shots.pictures, "--force"
     )
     assert code == 2
-    assert "is a folder of pictures to read" in errors
+    assert "is a folder to read from" in errors
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,15 @@ from theodolite.model.poses import Poses
 NOISE = th.Noise(position=1e-4, known=True)
 
 
-@pytest.mark.parametrize("name", ["puma560", "scara", "ur10e", "palletizer", "gough"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "puma560",
+        "scara",
+        "ur10e",
+        *(pytest.param(n, marks=pytest.mark.study) for n in ("palletizer", "gough")),
+    ],
+)
 def test_the_true_robot_is_off_by_what_was_expected(name: str) -> None:
     """Several calibrations: squared errors against those that the covariance foretells."""
     rng = np.random.default_rng(8)

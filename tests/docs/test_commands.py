@@ -111,9 +111,12 @@ def test_commands_in_sentences_exist(name: str) -> None:
 
 def _exists(text: str) -> bool:
     words = shlex.split(text)[1:]
+    if words[:1] == ["--threads"]:
+        # An option of all verbs, before the verb.
+        words = words[2:]
     if words and words[0] == "VERB":
         return True
-    verb = " ".join(words[:2]) if words[:1] == ["dynamics"] else " ".join(words[:1])
+    verb = next((verb for n in (2, 1) if (verb := " ".join(words[:n])) in VERBS), "")
     options = {word.partition("=")[0] for word in words if word.startswith("--")}
     return verb in VERBS and options <= _options(VERBS[verb])
 

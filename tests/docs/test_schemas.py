@@ -133,6 +133,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     th.identify("puma560", folder / "position.csv", "position", terms="none").save(
         folder / "saved.json"
     )
+    th.identify("puma560", folder / "position.csv", "position", terms="none", hold_out=0.0).save(
+        folder / "later.json"
+    )
+    (folder / "fleet.csv").write_text(
+        "name,nominal,data,method,made\n"
+        + "".join(f"R{n},puma560,position.csv,position,2026-01-0{n}\n" for n in range(1, 6))
+        + "lost,puma560,nowhere.csv,position,\n"
+    )
     recording = th.read_recording(folder / "without.npz", puma().robot)
     known = th.identify_dynamics(puma(), recording, drives=FRICTION)
     th.write_dynamics(folder / "known.json", known, th.judge_identification(known))
@@ -199,6 +207,10 @@ RUNS = [
     ("diagnose", "{in}/saved.json {in}/position.csv", None),
     ("diagnose", "puma560 {in}/position.csv", 1),
     ("sensitivity", "scara", 0),
+    ("study", "scara -m position --points 15 --runs 3 --out {out}", 0),
+    ("history", "{out} --add {in}/saved.json", 0),
+    ("history", "{out} --add {in}/saved.json --add {in}/later.json", 0),
+    ("fleet calibrate", "{in}/fleet.csv --out {out}", 1),
     ("reproduce", "meggiolaro", 0),
     ("dynamics identifiable", "puma560 --friction", 0),
     ("dynamics identifiable", "palletizer --no-rotors", 0),

@@ -111,7 +111,7 @@ class Fuzzer:
         """Keep the traceback of a defect here instead of in a file."""
         real = main._report, main.application
         main._report = lambda error: crash.append("".join(traceback.format_exception(error)))
-        main.application = lambda: self._program
+        main.application = lambda only=None: self._program
         try:
             yield
         finally:

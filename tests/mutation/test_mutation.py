@@ -33,6 +33,7 @@ def test_most_mistakes_are_noticed(module: str) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
+@pytest.mark.mutation
 @pytest.mark.parametrize("module", EQUIVALENT)
 def test_equivalent_mutants_are_mutants_of_their_module(module: str) -> None:
     """A line that was changed since would excuse nothing, or something else."""

@@ -18,7 +18,9 @@ from theodolite.io.machines import machine_named
 from theodolite.io.plain import to_plain
 from theodolite.io.result_file import _TEXTS, read_result, write_result
 from theodolite.report.calibration_page import calibration_page
-from theodolite.report.html import rendered
+from theodolite.report.html import rendered, write_report
+from theodolite.report.page_file import read_pages
+from theodolite.report.skeleton import Skeleton
 
 NOISE = th.Noise(position=1e-4, orientation=1e-4)
 
@@ -195,3 +197,30 @@ def test_drift_makes_neighbours_alike(rng):
     drift = np.linspace(-1.5, 1.5, 150)[:, None] + rng.standard_normal((150, 3))
     checks = check_residuals(Residuals(drift), np.empty(0))
     assert checks.neighbours > 0.2 and checks.neighbours_chance < 1e-6
+
+
+@pytest.mark.parametrize(("name", "method"), [("scara", th.Position()), ("h4", th.Frame())])
+def test_a_page_as_json_is_the_same_page(name, method, rng, tmp_path):
+    page = calibration_page(calibrated(name, method, 30, rng))
+    write_report([page], tmp_path / "page.json")
+    (back,) = read_pages(tmp_path / "page.json")
+    assert back == page
+    content = json.loads((tmp_path / "page.json").read_text())
+    for damage in ({"format": "other"}, {"pages": 3}, {"pages": [{}]}, {"pages": [[]]}):
+        (tmp_path / "bad.json").write_text(json.dumps({**content, **damage}))
+        with pytest.raises(InputError, match="report"):
+            read_pages(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize("name", th.robots.NAMES)
+def test_a_drawing_keeps_its_parts_wherever_the_robot_is(name, rng):
+    machine = th.robots.load(name)
+    skeleton = Skeleton(machine)
+    first = skeleton.place(skeleton.middle())
+    for motors in machine.random_motors(5, rng):
+        drawn = skeleton.place_motors(motors[None])
+        assert drawn.links.shape == first.links.shape
+        np.testing.assert_allclose(drawn.tool, machine.fk(motors).position, atol=1e-9)
+        ends = drawn.links.reshape(-1, 3)
+        assert np.isfinite(ends).all()
+        assert np.linalg.norm(drawn.axes, axis=1) == pytest.approx(np.ones(len(drawn.axes)))

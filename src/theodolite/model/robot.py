@@ -252,6 +252,10 @@ class Robot(Conveniences):
 
     def reach(self) -> float:
         """An upper bound of the distance from the first joint to the tip, in metres."""
+        return self._reach
+
+    @cached_property
+    def _reach(self) -> float:
         first = self.joint_rows[0]
         lengths = [
             abs(frame.amount(slot.symbol))
