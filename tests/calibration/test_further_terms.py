@@ -10,7 +10,15 @@ import pytest
 
 import theodolite as th
 from theodolite.calibration.conditions import with_inputs
-from theodolite.calibration.term_groups import ALL_GROUPS, DECAYS, GROUPS, drift, tolerances
+from theodolite.calibration.term_groups import (
+    ALL_GROUPS,
+    DECAYS,
+    GROUPS,
+    LOADED,
+    compliance,
+    drift,
+    tolerances,
+)
 from theodolite.errors import InputError
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.reduction import merged, reduce, reduce_parts
@@ -38,6 +46,7 @@ def measured(
     columns = {
         "time_s": np.linspace(0, 1200, points),
         "temperature_c": rng.uniform(0, 20, points),
+        "payload_kg": rng.uniform(0, 6, points),
     }
     data = th.Dataset(motors, positions=np.zeros((points, 3)), columns=columns)
     told = with_inputs(data, robot).motors
@@ -51,6 +60,9 @@ def with_group(robot: th.Robot, group: str) -> th.Robot:
     basis = f"exp(-time_s/{DECAYS[2] * 1200:g})"
     terms = drift(robot, basis) if group == "drift" else GROUPS[group](robot)
     sizes = tolerances(robot, group, terms)
+    if group in LOADED:
+        # Without known masses, loads are taken to be of 1 N m; a payload's are of 50.
+        sizes = {name: size / 50 for name, size in sizes.items()}
     return robot.with_terms((*robot.terms, *terms)).with_tolerances(sizes)
 
 
@@ -62,7 +74,7 @@ def with_errors(robot: th.Robot, rng: np.random.Generator) -> th.Robot:
     return rigid.with_terms(terms)
 
 
-@pytest.mark.parametrize("group", [group for group in ALL_GROUPS if group != "bending"])
+@pytest.mark.parametrize("group", [g for g in ALL_GROUPS if g not in ("bending", "flexure")])
 def test_a_whole_group_is_found_exactly_without_noise(group: str) -> None:
     """Even where the calibrated table has its frames turned against those of the true one.
 
@@ -70,7 +82,9 @@ def test_a_whole_group_is_found_exactly_without_noise(group: str) -> None:
     of 0.1 mrad a millimetre aside makes 0.1 um.
     """
     rng = np.random.default_rng(5)
-    robot = with_group(th.robots.ur10e(), group)
+    # Known loads need to know where gravity pulls: here, along the first axis. In a file made from
+    # a URDF it pulls along z of the base, which positions do not tell apart from the first link.
+    robot = with_group(th.robots.load("irb120" if group in LOADED else "ur10e"), group)
     true = with_errors(robot, rng)
     data = measured(true, 160, rng)
     result = th.identify(robot, data, "position", gains=False, hold_out=0, change="all")
@@ -92,6 +106,61 @@ def test_every_kind_of_term_is_found_exactly_without_noise(name: str) -> None:
     assert len(found) == len(ONE_OF_EACH)
     for term in true.terms:
         assert found[term.name] == pytest.approx(term.value, abs=1e-9)
+
+
+def test_compliance_shows_in_payloads() -> None:
+    """Loads that only columns tell of: no masses are known."""
+    rng = np.random.default_rng(11)
+    robot = th.robots.irb120()
+    terms = [replace(t, value=2e-5 / (1 + n)) for n, t in enumerate(compliance(robot))]
+    true = th.perturb(robot, th.ParameterErrors(5e-4, 1e-3), rng).with_terms(terms)
+    motors = robot.random_motors(140, rng)
+    columns = {
+        "payload_kg": rng.choice([0.0, 1.0, 3.0], 140),
+        "payload_z_mm": np.full(140, 60.0),
+        "force_x_n": rng.normal(0, 20, 140),
+    }
+    data = th.Dataset(motors, positions=np.zeros((140, 3)), columns=columns)
+    exact = true.motion(true.values, with_inputs(data, true).motors).position
+    positions = exact + 2e-5 * rng.standard_normal(exact.shape)
+    data = replace(data, positions=positions[:, None])
+    result = th.identify(robot, data, "position", rng=1)
+    assert "compliance" in result.choice.chosen
+    assert "gravity" not in result.choice.chosen
+    found = {e.name: e for e in result.estimates if e.term}
+    inside = [
+        abs(found[t.name].identified - t.value) <= 2 * found[t.name].interval for t in terms[:5]
+    ]
+    assert all(inside)
+
+
+def test_the_time_constant_of_a_drift_lies_in_its_interval() -> None:
+    """In 95 % of the runs on average; fewer than 5 of 7 come about once in 250 times."""
+    inside, runs = 0, 7
+    robot = th.robots.scara()
+    for seed in range(runs):
+        rng = np.random.default_rng([seed, 21])
+        tau = float(np.exp(rng.uniform(np.log(60), np.log(300))))
+        shape = f"exp(-abs(time_s)/{tau:.6g})"
+        terms = [
+            replace(term, value=value)
+            for term, value in zip(drift(robot, shape), rng.normal(0, 3e-4, 9), strict=True)
+        ]
+        true = th.perturb(robot, th.ParameterErrors(5e-4, 1e-3), rng).with_terms(terms)
+        data = measured(true, 90, rng, 3e-5)
+        result = th.identify(robot, data, "position", gains=False, terms="drift", rng=seed)
+        assert result.decay is not None
+        low, high = result.decay.low or 0.0, result.decay.high or np.inf
+        inside += low <= tau <= high
+        assert result.decay.value == pytest.approx(tau, rel=0.5)
+    assert inside >= 5
+
+
+def test_known_loads_are_asked_for() -> None:
+    data = measured(th.robots.irb120(), 60, np.random.default_rng(1))
+    data = replace(data, columns={})
+    with pytest.raises(InputError, match="need known loads"):
+        th.identify(th.robots.irb120(), data, "position", terms="compliance")
 
 
 def coverage(runs: int) -> float:

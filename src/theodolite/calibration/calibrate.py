@@ -32,6 +32,7 @@ from theodolite.calibration.cross_validation import (
     summary,
 )
 from theodolite.calibration.data import Dataset
+from theodolite.calibration.decay import refine_decay
 from theodolite.calibration.hand_eye_alone import compare
 from theodolite.calibration.kept import Kept
 from theodolite.calibration.method import CalibrationProblem, LeftOut, Method, Start
@@ -41,7 +42,7 @@ from theodolite.calibration.other_starts import try_other_starts
 from theodolite.calibration.quantities import all_of
 from theodolite.calibration.result import ABOVE_ANY_NOISE, Estimate, Result, Visits
 from theodolite.calibration.shortcomings import shortcomings
-from theodolite.calibration.term_groups import when
+from theodolite.calibration.term_groups import Decay, when
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
 from theodolite.estimation.choice import Choice, Tell
 from theodolite.estimation.descent import Progress
@@ -136,13 +137,12 @@ def identify(
     The held-out part is predicted by a fit to the rest; the final fit uses everything. With
     ``gains`` None, transmission gains are identified if that predicts measurements left out in turn
     clearly better; without a held-out part they are not. The same goes for ``terms`` None; a list
-    of groups (gravity, bending, harmonics, play, drift) is taken as it is. The held-out part has no
-    say in it. ``change`` says which parameters the calibrated robot changes; without ``links`` only
-    where base, tool and sensor are. With ``only`` these parameters are found anew, and the others
-    are known as well as ``after``, an earlier result, knows them; without it they are fixed.
-    ``starts`` other starts within the tolerances show whether the minimum is the only one.
-    ``progress`` is called with every iteration, ``tell`` with what
-    is done next, in words.
+    of groups (`term_groups.py`) is taken as it is. The held-out part has no say in it. ``change``
+    says which parameters the calibrated robot changes; without ``links`` only where base, tool and
+    sensor are. With ``only`` these parameters are found anew, and the others are known as well as
+    ``after``, an earlier result, knows them; without it they are fixed. ``starts`` other starts
+    within the tolerances show whether the minimum is the only one. ``progress`` is called with
+    every iteration, ``tell`` with what is done next, in words.
     """
     if not len(data):
         raise InputError("there are no measurements", where=data.name)
@@ -183,7 +183,7 @@ def identify(
         kept,
     )
     split = split_off(data, hold_out, rng)
-    model, choice = calibration.choose_model(
+    model, choice, decay = calibration.choose_model(
         data if split is None else split.rest, gains, terms, rng if hold_out > 0 else None
     )
     calibration = replace(calibration, robot=model.robot)
@@ -199,6 +199,7 @@ def identify(
         result,
         placed=moved,
         choice=choice,
+        decay=decay,
         left_out=left_out,
         links_fixed=fixed,
         provenance=dict(provenance or {}),
@@ -271,13 +272,13 @@ class _Calibration:
         gains: bool | None,
         terms: Sequence[str] | None,
         rng: np.random.Generator | None,
-    ) -> tuple[Model, Choice | None]:
+    ) -> tuple[Model, Choice | None, Decay | None]:
         """The model to fit: as asked for, or by cross-validation where it is left open."""
         wanted = Wanted.of(self.robot, data, gains=gains, terms=terms, choose=rng is not None)
         first = wanted.first()
         likely = first[len(first) // 2]
         if rng is None or not (wanted.larger(likely) or len(first) > 1):
-            return likely, None
+            return likely, None, None
         pose = partial(_posed, self.method, self.noise)
         problem = pose(Model(self.robot), data)
         geometry = self.fit(problem)
@@ -285,9 +286,11 @@ class _Calibration:
         if not self._nearly_fits(problem, geometry):
             wanted = replace(wanted, optional=())
         if at is None or not (wanted.larger(likely) or len(first) > 1):
-            return likely, None
+            return likely, None, None
         with single_thread():
-            return choose(at, first, pose, wanted.larger, self.tell)
+            model, choice = choose(at, first, pose, wanted.larger, self.tell)
+            refined = refine_decay(model, at, pose)
+        return (model, choice, None) if refined is None else (refined[0], choice, refined[1])
 
     def _nearly_fits(self, problem: CalibrationProblem, geometry: Solution) -> bool:
         """Is what geometry leaves small enough for terms, which are small themselves?"""
@@ -384,7 +387,9 @@ class _Calibration:
     ) -> tuple[CalibrationProblem, Solution]:
         """Fit again with the moments of gravity at the calibrated robot, which hardly differ."""
         robot = self.robot
-        if isinstance(robot, Mechanism) or not any(basis.moments for basis in robot.bases):
+        if isinstance(robot, Mechanism) or not any(
+            basis.moments or basis.loads for basis in robot.bases
+        ):
             return problem, solution
         told = with_conditions(self.data, robot)
         for _ in range(OWN_INPUTS):

@@ -8,6 +8,7 @@ import numpy as np
 
 from theodolite.calibration.data import Dataset
 from theodolite.model.inputs import conditions
+from theodolite.model.loads import PAYLOAD
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.robot import Robot
@@ -35,7 +36,11 @@ def with_any_conditions(data: Dataset, robot: Machine, rng: np.random.Generator)
         return data
 
     def changed(part: Dataset) -> Dataset:
-        missing = set(columns_needed(robot.bases)) - set(part.columns)
+        wanted = set(columns_needed(robot.bases))
+        if any(expression.loads for expression in robot.bases) and not robot.masses:
+            # Without any load a compliance would have no effect.
+            wanted.add(PAYLOAD)
+        missing = wanted - set(part.columns)
         drawn = {name: 10 ** rng.uniform(-1, 4, len(part)) for name in sorted(missing)}
         return replace(part, columns={**part.columns, **drawn})
 

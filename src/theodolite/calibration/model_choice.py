@@ -24,6 +24,7 @@ from theodolite.calibration.term_groups import (
     AFTER,
     ALL_GROUPS,
     DRIFT,
+    LOADED,
     Terms,
     check_groups,
     tolerances,
@@ -37,6 +38,7 @@ from theodolite.estimation.prior import Prior
 from theodolite.estimation.reduction import Reduction, merged, reduce_parts
 from theodolite.estimation.solver import Solution
 from theodolite.estimation.step import linear_step, noise_left
+from theodolite.model.loads import has_loads
 from theodolite.model.machine import Machine
 from theodolite.model.robot import Robot
 
@@ -59,8 +61,10 @@ class Model:
             self, gains=True, groups=(*self.groups, GAINS), name=f"{self.name} + {GAINS}"
         )
 
-    def with_group(self, group: str, shape: str, terms: Terms) -> Model:
-        """The same with one more group of terms, in one of its shapes."""
+    def with_group(
+        self, group: str, shape: str, terms: Terms, data: Dataset | None = None
+    ) -> Model:
+        """The same with one more group of terms, in one of its shapes, for some data."""
         robot = self.robot
         assert isinstance(robot, Robot)
         held = {term.name for term in robot.terms}
@@ -68,7 +72,7 @@ class Model:
         return replace(
             self,
             robot=robot.with_terms((*robot.terms, *new)).with_tolerances(
-                tolerances(robot, group, tuple(new))
+                tolerances(robot, group, tuple(new), data)
             ),
             groups=(*self.groups, group),
             name=f"{self.name} + {shape}",
@@ -102,6 +106,14 @@ class Wanted:
                 f"'{robot.name}' has loops: further terms are supported only for serial robots",
                 remedy="Leave the terms out",
             )
+        needy = [group for group in LOADED if group in (terms or ())]
+        if needy and isinstance(robot, Robot) and not has_loads(robot, list(data.columns)):
+            raise InputError(
+                f"terms '{needy[0]}' need known loads",
+                where=data.name,
+                allowed="masses in the robot file, or columns payload_kg, force_x_n ...",
+                remedy="Take 'gravity' where no masses are known",
+            )
         times = when(data)[1]
         if DRIFT in (terms or ()) and (times is None or not np.ptp(times) > 0.0):
             raise InputError(
@@ -124,7 +136,7 @@ class Wanted:
             models = [model.with_gains() for model in models]
         for group in self.required:
             models = [
-                model.with_group(group, shape, terms)
+                model.with_group(group, shape, terms, self.data)
                 for model in models
                 for shape, terms in self._shapes(group).items()
             ]
@@ -139,7 +151,7 @@ class Wanted:
             if group in model.groups or AFTER.get(group, group) not in (group, *model.groups):
                 continue
             shapes = self._shapes(group).items()
-            found += [model.with_group(group, shape, terms) for shape, terms in shapes]
+            found += [model.with_group(group, shape, terms, self.data) for shape, terms in shapes]
         return found
 
     def _shapes(self, group: str) -> dict[str, Terms]:

@@ -16,6 +16,7 @@ from theodolite.calibration.method import LeftOut
 from theodolite.calibration.other_starts import OtherStarts
 from theodolite.calibration.quantities import all_of, quantity
 from theodolite.calibration.shortcomings import CHANCE, Shortcomings
+from theodolite.calibration.term_groups import Decay
 from theodolite.calibration.weights import Share
 from theodolite.errors import InputError
 from theodolite.estimation.choice import Choice
@@ -208,6 +209,8 @@ class Result:
     placed: bool = False
     #: How gains and further terms were chosen; None where nothing was left open.
     choice: Choice | None = None
+    #: How fast a warm-up dies away, where one was found.
+    decay: Decay | None = None
     #: Do the residuals look like noise? None where they are too few or rounding.
     checks: ResidualChecks | None = None
     visits: Visits | None = None
@@ -313,6 +316,8 @@ class Result:
             )
         if self.links_fixed is not None:
             found.append(self.links_fixed.sentence())
+        if self.decay is not None:
+            found.append(self.decay.sentence())
         if self.other_starts is not None and not self.other_starts.better:
             found.append(self.other_starts.sentence())
         if self.left_out and not self._many_left_out():

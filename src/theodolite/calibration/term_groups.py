@@ -4,6 +4,8 @@
 |---|---|---|
 | gravity | joints that give way under the weight of what they carry | every revolute joint |
 | bending | links that bend about the other two axes of a joint, by the same loads | every joint |
+| compliance | joints that give way under known loads: masses, payload, wrench | every joint |
+| flexure | links that bend under known loads | every joint |
 | harmonics | eccentric encoders and gears: up to three times per turn | every revolute joint |
 | play | backlash: the sign of the joint's last motion | every joint |
 | drift | warming up: what has not yet died away since the start | base and joints |
@@ -11,12 +13,14 @@
 The weights are unknown. What hangs on joint j pulls along fixed directions of the links beyond it,
 so the moment about an axis a of joint j is a sum of ``moment(a_j, x_k)`` and ``moment(a_j, y_k)``
 over these links; z_k adds nothing new, as it is fixed in link k - 1. A compliance times the unknown
-first moments is one coefficient for each.
+first moments is one coefficient for each. Where loads are known (`model/loads.py`), the coefficient
+is the compliance itself, one for each joint.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +28,8 @@ from theodolite.arrays import FloatArray
 from theodolite.calibration.data import Dataset
 from theodolite.errors import InputError, shown
 from theodolite.model.conventions import Joint
+from theodolite.model.expressions import load_name
+from theodolite.model.loads import has_loads
 from theodolite.model.robot import Robot
 from theodolite.model.term_elements import turned_by
 from theodolite.model.terms import JOINT, ROW, TIMES, ErrorTerm
@@ -34,9 +40,36 @@ DECAYS = (0.03, 0.06, 0.12, 0.25, 0.5, 1.0)
 HARMONICS = (1, 2, 3)
 #: How large the coefficients are, as standard deviations: radians, and parts of the reach. What
 #: the data determine outweighs them; what they hardly see stays small, and harms no prediction.
-TOLERANCES = {"gravity": 2e-4, "bending": 1e-4, "harmonics": 3e-5, "play": 3e-5, "drift": 1e-4}
+TOLERANCES = {
+    "gravity": 2e-4,
+    "bending": 1e-4,
+    "compliance": 5e-4,
+    "flexure": 2e-4,
+    "harmonics": 3e-5,
+    "play": 3e-5,
+    "drift": 1e-4,
+}
 
 Terms = tuple[ErrorTerm, ...]
+
+
+@dataclass(frozen=True)
+class Decay:
+    """A time constant, with the ends of its 95 % interval; None where the data do not bound it."""
+
+    value: float
+    low: float | None
+    high: float | None
+    #: s, or rows where the order of the rows is the time.
+    unit: str
+
+    def sentence(self) -> str:
+        low = "no bound below" if self.low is None else f"{self.low:.3g}"
+        high = "no bound above" if self.high is None else f"{self.high:.3g}"
+        return (
+            f"The warm-up dies away with a time constant of {self.value:.3g} {self.unit} "
+            f"(95 %: {low} to {high})."
+        )
 
 
 def gravity(robot: Robot) -> Terms:
@@ -53,6 +86,21 @@ def bending(robot: Robot) -> Terms:
         for joint in range(1, robot.joints + 1)
         for axis in "xy"
         for term in _moments(robot, joint, axis, f"r{axis}")
+    )
+
+
+def compliance(robot: Robot) -> Terms:
+    return tuple(
+        ErrorTerm(_row(robot, joint), JOINT, load_name(f"z{joint}"))
+        for joint in range(1, robot.joints + 1)
+    )
+
+
+def flexure(robot: Robot) -> Terms:
+    return tuple(
+        ErrorTerm(_row(robot, joint), f"r{axis}", load_name(f"{axis}{joint}"))
+        for joint in range(1, robot.joints + 1)
+        for axis in "xy"
     )
 
 
@@ -88,12 +136,18 @@ def drift(robot: Robot, basis: str) -> Terms:
 GROUPS: Mapping[str, Callable[[Robot], Terms]] = {
     "gravity": gravity,
     "bending": bending,
+    "compliance": compliance,
+    "flexure": flexure,
     "harmonics": harmonics,
     "play": play,
 }
 DRIFT = "drift"
 #: A group that makes sense only with another one.
-AFTER = {"bending": "gravity"}
+AFTER = {"bending": "gravity", "flexure": "compliance"}
+#: Configurations that show how large loads become.
+ANYWHERE = 200
+#: Groups that need known loads.
+LOADED = ("compliance", "flexure")
 ALL_GROUPS = (*GROUPS, DRIFT)
 
 
@@ -119,24 +173,51 @@ def check_groups(names: tuple[str, ...]) -> None:
 
 def variants(robot: Robot, data: Dataset, group: str) -> dict[str, Terms]:
     """The shapes that a group may take, by name: a drift's time constant is not known."""
+    if group in LOADED and not has_loads(robot, list(data.columns)):
+        return {}
     if group != DRIFT:
         return {group: GROUPS[group](robot)}
-    name, times = when(data)
-    if times is None or not np.ptp(times) > 0.0:
-        return {}
-    first, span = float(times.min()), float(np.ptp(times))
-    # Bounded for any time: before the start, or without one, a robot is cold or has warmed up.
-    shift = f"abs({name}-{first:.12g})" if first else f"abs({name})"
-    unit = "rows" if name == ROW else "s"
     return {
-        f"{DRIFT} ({part * span:.4g} {unit})": drift(robot, f"exp(-{shift}/{part * span:.4g})")
-        for part in DECAYS
+        f"{DRIFT} ({tau:.4g} {time_unit(data)})": drift(robot, drift_basis(data, tau))
+        for tau in decays(data)
     }
 
 
-def tolerances(robot: Robot, group: str, terms: Terms) -> dict[str, float]:
-    """Tolerances of a group's coefficients by name, for a basis of about one."""
+def decays(data: Dataset) -> list[float]:
+    """Time constants to be tried; none where nothing says when rows were measured."""
+    times = when(data)[1]
+    return (
+        [] if times is None else [part * float(np.ptp(times)) for part in DECAYS if np.ptp(times)]
+    )
+
+
+def drift_basis(data: Dataset, tau: float) -> str:
+    """What has not yet died away since the first row."""
+    name, times = when(data)
+    first = 0.0 if times is None else float(times.min())
+    # Bounded for any time: before the start, or without one, a robot is cold or has warmed up.
+    shift = f"abs({name}-{first:.12g})" if first else f"abs({name})"
+    return f"exp(-{shift}/{tau:.4g})"
+
+
+def time_unit(data: Dataset) -> str:
+    return "rows" if when(data)[0] == ROW else "s"
+
+
+def tolerances(
+    robot: Robot, group: str, terms: Terms, data: Dataset | None = None
+) -> dict[str, float]:
+    """Tolerances of a group's coefficients by name, for a basis of about one.
+
+    Loads are far from one: they are compared with the largest of the data, or of the workspace.
+    """
     size, reach = TOLERANCES[group], robot.reach() or 1.0
+    if group in LOADED:
+        largest = _largest_load(robot, terms, data)
+        return {
+            term.name: (size if turned_by(robot, term) else size * reach) / largest
+            for term in terms
+        }
     slides = {f"q{n}" for n, kind in enumerate(robot.joint_types, 1) if kind is Joint.PRISMATIC}
     found = {}
     for term in terms:
@@ -145,6 +226,14 @@ def tolerances(robot: Robot, group: str, terms: Terms) -> dict[str, float]:
         slid = term.expression.moments and slides & term.expression.names
         found[term.name] = amount / reach if slid else amount
     return found
+
+
+def _largest_load(robot: Robot, terms: Terms, data: Dataset | None) -> float:
+    """The largest load of any joint, N m."""
+    if data is None:
+        data = Dataset(robot.random_motors(ANYWHERE, np.random.default_rng(0)))
+    values = robot.with_terms(terms).inputs(data.motors, data.columns)[:, robot.joints :]
+    return float(np.abs(values).max(initial=0.0)) or 1.0
 
 
 def when(data: Dataset) -> tuple[str, FloatArray | None]:

@@ -32,6 +32,7 @@ from theodolite.cli.options import (
     one_of,
     print_json,
     robot_named,
+    serial,
     with_priorities,
     working,
     wrote,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from theodolite.calibration.method import Method
     from theodolite.calibration.noise import Noise
     from theodolite.calibration.result import Result
+    from theodolite.model.machine import Machine
     from theodolite.vision.pictures import Seen
 
 NAME = "identify"
@@ -92,10 +94,19 @@ def command(
         str,
         typer.Option(
             metavar="TERMS",
-            help="Error terms beyond geometry: none, or some of gravity, bending, harmonics, play, "
-            "drift, separated by commas. auto: those that cross-validation says help.",
+            help="Error terms beyond geometry: none, or some of gravity, bending, compliance, "
+            "flexure, harmonics, play, drift, separated by commas. auto: those that "
+            "cross-validation says help.",
         ),
     ] = "auto",
+    masses: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="F",
+            help="Weights of the links for compliance and flexure: a URDF, or parameters that "
+            "'dynamics identify' wrote.",
+        ),
+    ] = None,
     rows_as_time: Annotated[
         bool,
         typer.Option("--rows-as-time", help="Use the order of the rows as time for the drift."),
@@ -226,7 +237,7 @@ def command(
     _check_pictures(hand_eye, method, images, drawings, gains=gains, force=force)
     names = () if only is None or hand_eye else name_list(only)
     earlier = read_result(Path(robot)) if names and is_result(Path(robot)) else None
-    subject = with_priorities(robot_named(robot), priorities)
+    subject = _with_masses(with_priorities(robot_named(robot), priorities), masses)
 
     seen: list[Seen] = []
 
@@ -368,6 +379,15 @@ def _show(screen: Console, result: Result, seen: list[Seen], paths: list[Path | 
     for path in paths:
         if path is not None:
             wrote(screen, path)
+
+
+def _with_masses(robot: Machine, path: Path | None) -> Machine:
+    from theodolite.io.masses import read_masses
+
+    if path is None:
+        return robot
+    arm = serial(robot, "known weights are for serial robots")
+    return arm.with_loads(read_masses(path, arm))
 
 
 def _check_pictures(

@@ -23,7 +23,6 @@ import numpy as np
 from theodolite.arrays import BoolArray, FloatArray
 from theodolite.dynamics.drives import SHAFT_NAMES, STRIBECK_SPEED, Axis, Drive, State
 from theodolite.dynamics.link_motion import Link
-from theodolite.dynamics.serial import GRAVITY
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 from theodolite.matrices import pseudo_inverse
@@ -32,6 +31,7 @@ from theodolite.model.chain import Chain
 from theodolite.model.conventions import Joint
 from theodolite.model.elements import Element
 from theodolite.model.forces import Shaft, Spring
+from theodolite.model.gravity import GRAVITY
 from theodolite.model.mechanism import NONE, Mechanism
 
 #: Seconds along the motion over which the change of the closures' derivative is taken.

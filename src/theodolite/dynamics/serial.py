@@ -16,13 +16,8 @@ from theodolite.dynamics.inertia import RigidBody, change_of_frame
 from theodolite.dynamics.link_motion import Link
 from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
-from theodolite.model.chain import Chain
-from theodolite.model.elements import Element
-from theodolite.model.gravity import down
+from theodolite.model.gravity import GRAVITY, down
 from theodolite.model.robot import Robot
-
-#: m/s2.
-GRAVITY = 9.81
 
 
 class Dynamics(Tree):
@@ -113,7 +108,7 @@ def _serial_links(robot: Robot) -> Iterator[Link]:
     for number, row in enumerate(robot.joint_rows):
         rotation, position = skeleton.links[number]
         revolute, axis = skeleton.joints[number]
-        after_rotation, after_position = _after(robot, row)
+        after_rotation, after_position = robot.after_joint(number)
         # The chain's link starts at the joint before; ours at the frame of the link before.
         yield Link(
             number - 1,
@@ -131,23 +126,9 @@ def _serial_links(robot: Robot) -> Iterator[Link]:
         before_rotation, before_position = after_rotation, after_position
 
 
-def _after(robot: Robot, row: int) -> tuple[FloatArray, FloatArray]:
-    """What follows the joint in its row: from the joint to the link's own frame."""
-    elements = robot.elements(row)
-    place = next(index for index, element in enumerate(elements) if element.varies)
-    return _transform(robot, elements[place + 1 :])
-
-
 def _rows_transform(robot: Robot, rows: range) -> tuple[FloatArray, FloatArray]:
     """Orientation and position of whole rows without joints."""
-    return _transform(robot, [element for row in rows for element in robot.elements(row)])
-
-
-def _transform(robot: Robot, elements: list[Element]) -> tuple[FloatArray, FloatArray]:
-    """Orientation and position of constant elements."""
-    rest = Chain(elements, parameters=len(robot.parameters), basis=1 + robot.joints)
-    motion = rest.motion(robot.values, robot.basis(np.zeros((1, robot.joints))))
-    return motion.rotation[0], motion.position[0]
+    return robot.fixed_transform([element for row in rows for element in robot.elements(row)])
 
 
 def _sign(robot: Robot, row: int) -> float:

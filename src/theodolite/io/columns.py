@@ -16,6 +16,7 @@ from theodolite.io.number_table import Table
 from theodolite.io.units import ANGLES, LENGTHS, joint_units
 from theodolite.model import rotations
 from theodolite.model.conventions import Joint
+from theodolite.model.loads import LOAD
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.terms import DIRECTION, TIMES, columns_needed
@@ -32,10 +33,11 @@ _ALLOWED = (
     "picture, camera, board, "
     "plane_nx plane_ny plane_nz plane_h_mm, fixture_x_mm fixture_y_mm fixture_z_mm, "
     "u_px v_px point_x_mm point_y_mm point_z_mm, distance_mm, gx gy gz, "
-    "time_s, row, direction1 ..., temperature_c"
+    "time_s, row, direction1 ..., temperature_c, payload_kg, payload_x_mm ..., force_x_n ..., "
+    "torque_x_nm ..."
 )
 #: What a row was measured under, which further error terms may use.
-_CONDITION = re.compile(rf"{'|'.join(TIMES)}|{DIRECTION.pattern}|temperature\w*_c")
+_CONDITION = re.compile(rf"{'|'.join(TIMES)}|{DIRECTION.pattern}|temperature\w*_c|{LOAD.pattern}")
 #: Labels of sets beyond this are no longer told apart as numbers.
 LARGEST_LABEL = 9e15
 #: How far a quaternion may be from unit length.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from theodolite.io.toml import (
 from theodolite.io.writing import write_text
 from theodolite.model.conveniences import check_machine
 from theodolite.model.conventions import Convention, Joint, Row, piece_symbols
+from theodolite.model.loads import Balancer, LinkMass
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.robot import Robot, Target
@@ -45,6 +46,7 @@ _TARGET_NAME = re.compile(r"(?!q\d)[A-Za-z][A-Za-z0-9]*")
 _VECTORS = ["Offset", "Qmin", "Qmax"]
 _TOP = ["format", "name", "source", "units", "convention", "frames", *_VECTORS, "Com", "Coa"]
 _TOP += ["priorities", "tolerances", "targets", "terms", "gravity", "Vmax", "Tmax"]
+_TOP += ["masses", "balancers"]
 #: More are a mistake, and would take all memory.
 _MOST_TERMS = 2000
 #: A shorter direction of gravity is none.
@@ -103,6 +105,8 @@ class _Reader(TomlReader):
             speeds=self._by_joint("Vmax"),
             efforts=self._by_joint("Tmax", torques=True),
         )
+        with self.naming("masses, balancers"):
+            robot = robot.with_loads(self._masses(), self._balancers())
         for name, limits in (("Vmax", robot.speeds), ("Tmax", robot.efforts)):
             if limits is not None and not (limits > 0).all():
                 raise self.error(f"{name} is not above 0 for joint {int(np.argmin(limits)) + 1}")
@@ -271,6 +275,45 @@ class _Reader(TomlReader):
         x, y, z = (float(part) for part in direction / np.linalg.norm(direction))
         return x, y, z
 
+    def _masses(self) -> list[LinkMass]:
+        """Weights of links, kg, with first moments in kg m whatever the file's units."""
+        found = []
+        for place, entry in self._entries("masses", ["row", "kg", "moment_kgm"]):
+            given = entry.get("moment_kgm")
+            if not isinstance(given, list) or len(given) != 3:
+                raise self.error(f"{place}: moment_kgm is not three numbers")
+            x, y, z = (self.number(item, f"{place}, moment_kgm") for item in given)
+            mass = self.number(entry.get("kg"), f"{place}, kg")
+            found.append(LinkMass(self._whole(entry, "row", place), mass, (x, y, z)))
+        return found
+
+    def _balancers(self) -> list[Balancer]:
+        found = []
+        for place, entry in self._entries("balancers", ["row", "torque"]):
+            if not isinstance(entry.get("torque"), str):
+                raise self.error(f"{place} has no torque", allowed='torque = "-900*sin(q2)", N m')
+            found.append(Balancer(self._whole(entry, "row", place), entry["torque"]))
+        return found
+
+    def _entries(self, key: str, keys: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The entries of a list of tables, with what each is called in errors."""
+        entries = self.content.get(key, [])
+        if not isinstance(entries, list):
+            raise self.error(f"{key} is not a list")
+        if len(entries) > MOST_FRAMES:
+            raise self.error(f"{key} has {len(entries)} rows", allowed=f"up to {MOST_FRAMES}")
+        for number, entry in enumerate(entries, start=1):
+            place = f"{key}, row {number}"
+            if not isinstance(entry, dict):
+                raise self.error(f"{place} is not a table of values")
+            self.check_keys(entry, keys, place)
+            yield place, entry
+
+    def _whole(self, entry: dict[str, Any], key: str, place: str) -> int:
+        if type(entry.get(key)) is not int:
+            raise self.error(f"{place}: {key} is not a whole number")
+        return int(entry[key])
+
     def _with_terms(self, robot: Robot) -> Robot:
         entries = self.content.get("terms", [])
         if not isinstance(entries, list):
@@ -387,6 +430,21 @@ def format_robot(robot: Machine) -> str:
         lines.append("]")
     if robot.gravity is not None:
         lines.append(f"gravity = {toml_vector(robot.gravity)}")
+    if robot.masses:
+        lines += ["", "masses = ["]
+        lines += [
+            f"  {{ row = {mass.row}, kg = {toml_float(mass.mass)}, "
+            f"moment_kgm = {toml_vector(mass.moment)} }},"
+            for mass in robot.masses
+        ]
+        lines.append("]")
+    if robot.balancers:
+        lines += ["", "balancers = ["]
+        lines += [
+            f"  {{ row = {spring.row}, torque = {toml_string(spring.torque)} }},"
+            for spring in robot.balancers
+        ]
+        lines.append("]")
     if robot.terms:
         lines += ["", "terms = ["]
         lines += [

@@ -281,6 +281,10 @@ class Motion:
         """Axes of a body in the world, (3 axes, 3, n); body 0 is the world."""
         return self._frames[body]
 
+    def bodies(self) -> tuple[FloatArray, FloatArray]:
+        """Axes (bodies, 3 axes, 3, n) and origins (bodies, 3, n) of all bodies in the world."""
+        return self._frames[:-1], self._origins[:-1]
+
     def position_jacobian(self, columns: IntArray | None = None) -> FloatArray:
         """Derivative of the tip's position by all or some parameters, (n, 3, p)."""
         return self._jacobian(self._position_axes, columns)

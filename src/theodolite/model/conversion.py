@@ -17,6 +17,7 @@ from theodolite.model import rotations
 from theodolite.model.conveniences import check_machine
 from theodolite.model.conventions import PARALLEL_SINE, Convention, Joint, Row
 from theodolite.model.gravity import down
+from theodolite.model.loads import moved_masses
 from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.robot import Robot
 
@@ -50,11 +51,25 @@ def convert(robot: Robot, convention: Convention | str) -> Robot:
         frames=tuple(rows),
         priorities={},
         transmission=replace(robot.transmission, offset=frozen(offsets)),
+        masses=(),
+        balancers=(),
     )
-    if robot.gravity is None:
+    springs = [
+        replace(spring, row=_row_of_joint(converted, robot, spring.row))
+        for spring in robot.balancers
+    ]
+    converted = converted.with_loads(moved_masses(robot, converted), springs)
+    if robot.gravity is None and np.allclose(down(converted), down(robot), atol=EXACTLY_PARALLEL):
         return converted
+    # Said, where another kind of table would take gravity to pull along another axis.
     x, y, z = (float(part) for part in down(robot) @ converted.skeleton.links[0][0])
     return replace(converted, gravity=(x, y, z))
+
+
+def _row_of_joint(converted: Robot, robot: Robot, row: int) -> int:
+    """Where the joint of a row stands in another table of the same robot."""
+    joint = robot.joint_rows.index(row - robot.first_number)
+    return converted.joint_rows[joint] + converted.first_number
 
 
 def joint_links(robot: Robot) -> tuple[list[FloatArray], FloatArray]:

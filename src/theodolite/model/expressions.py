@@ -1,8 +1,9 @@
 """Basis functions as users write them: ``sin(2*q2)*cos(q3)``.
 
 A small grammar: numbers, names, ``+ - * / **``, some functions, and ``moment(z2, x4)``, the moment
-about axis z of joint 2 of a unit weight that hangs at a unit distance along axis x of link 4. The
-text is parsed and checked, never run as code.
+about axis z of joint 2 of a unit weight that hangs at a unit distance along axis x of link 4, and
+``load(z2)``, the moment of all known loads about that axis. The text is parsed and checked, never
+run as code.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ _OPERATORS: Mapping[type[ast.operator], Callable[..., FloatArray]] = {
 }
 _AXIS = re.compile(r"[xyz][1-9]\d?")
 ALLOWED = (
-    f"numbers, q1 ..., columns of the data, + - * / **, {', '.join(FUNCTIONS)}, and moment(z2, x4)"
+    f"numbers, q1 ..., columns of the data, + - * / **, {', '.join(FUNCTIONS)}, "
+    "moment(z2, x4), load(z2)"
 )
 
 #: Values by name; an array has one entry per sample.
@@ -58,10 +60,15 @@ class Expression:
     names: frozenset[str]
     #: Pairs of axes whose moments it needs.
     moments: frozenset[tuple[str, str]]
+    #: Axes about which it needs the known loads.
+    loads: frozenset[str]
     _evaluate: _Compiled
 
     def __call__(self, environment: Environment) -> FloatArray:
-        """Its value for every sample. Moments stand in the environment under their own text."""
+        """Its value for every sample.
+
+        Moments and loads stand in the environment under their own text.
+        """
         with np.errstate(all="ignore"):
             return self._evaluate(environment)
 
@@ -69,6 +76,11 @@ class Expression:
 def moment_name(first: str, second: str) -> str:
     """Under which name a moment stands in the environment."""
     return f"moment({first}, {second})"
+
+
+def load_name(axis: str) -> str:
+    """Under which name a known load stands in the environment."""
+    return f"load({axis})"
 
 
 def parse(text: str) -> Expression:
@@ -81,7 +93,13 @@ def parse(text: str) -> Expression:
         raise _wrong(text, "it cannot be read") from error
     reader = _Reader(text)
     compiled = reader.compile(tree.body)
-    return Expression(text.strip(), frozenset(reader.names), frozenset(reader.moments), compiled)
+    return Expression(
+        text.strip(),
+        frozenset(reader.names),
+        frozenset(reader.moments),
+        frozenset(reader.loads),
+        compiled,
+    )
 
 
 def _wrong(text: str, what: str, *, allowed: str = ALLOWED) -> InputError:
@@ -95,6 +113,7 @@ class _Reader:
         self.text = text
         self.names: set[str] = set()
         self.moments: set[tuple[str, str]] = set()
+        self.loads: set[str] = set()
 
     def compile(self, node: ast.expr) -> _Compiled:
         compiled = self._atom(node) or self._operation(node)
@@ -114,7 +133,7 @@ class _Reader:
             case ast.Call(func=ast.Name(id="moment"), args=[one, other], keywords=[]):
                 return self._moment(one, other)
             case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
-                return self._function(name, argument)
+                return self._load(argument) if name == "load" else self._function(name, argument)
         return None
 
     def _operation(self, node: ast.expr) -> _Compiled | None:
@@ -144,14 +163,20 @@ class _Reader:
         return lambda environment: function(inner(environment))
 
     def _moment(self, one: ast.expr, other: ast.expr) -> _Compiled:
-        axes = []
-        for node in (one, other):
-            if not isinstance(node, ast.Name) or not _AXIS.fullmatch(node.id):
-                raise _wrong(
-                    self.text, f"'{ast.unparse(node)}' is not an axis", allowed="x1, y1, z1, x2 ..."
-                )
-            axes.append(node.id)
-        first, second = axes
+        first, second = self._axis(one), self._axis(other)
         self.moments.add((first, second))
         name = moment_name(first, second)
         return lambda environment: environment[name]
+
+    def _load(self, node: ast.expr) -> _Compiled:
+        axis = self._axis(node)
+        self.loads.add(axis)
+        name = load_name(axis)
+        return lambda environment: environment[name]
+
+    def _axis(self, node: ast.expr) -> str:
+        if not isinstance(node, ast.Name) or not _AXIS.fullmatch(node.id):
+            raise _wrong(
+                self.text, f"'{ast.unparse(node)}' is not an axis", allowed="x1, y1, z1, x2 ..."
+            )
+        return node.id

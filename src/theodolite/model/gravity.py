@@ -12,6 +12,9 @@ from theodolite.model.chain import Chain
 if TYPE_CHECKING:
     from theodolite.model.robot import Robot
 
+#: m/s2.
+GRAVITY = 9.81
+
 
 def down(robot: Robot) -> FloatArray:
     """The direction of gravity in the world, (3,).

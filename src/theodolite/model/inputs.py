@@ -10,6 +10,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.model.gravity import down
+from theodolite.model.loads import loads
 from theodolite.model.terms import (
     DIRECTION,
     columns_needed,
@@ -60,6 +61,9 @@ def inputs(
     pairs = {pair for expression in robot.bases for pair in expression.moments}
     if pairs:
         environment |= moments(pairs, _axes(robot, motors), down(robot))
+    loaded = {axis for expression in robot.bases for axis in expression.loads}
+    if loaded:
+        environment |= loads(robot, motors, loaded, columns, environment, down(robot))
     return np.concatenate([motors, evaluated(robot.bases, environment, len(motors))], axis=1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from theodolite.model.conventions import Convention, Joint, Piece, Row, Slot, pi
 from theodolite.model.elements import ONE, Element, Term
 from theodolite.model.expressions import Expression
 from theodolite.model.inputs import inputs
+from theodolite.model.loads import Balancer, LinkMass, check_loads
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
 from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.term_elements import (
@@ -63,6 +64,9 @@ class Robot(Conveniences):
     #: Highest speeds, rad/s or m/s, and torques, N m or N, of the joints, where they are known.
     speeds: FloatArray | None = None
     efforts: FloatArray | None = None
+    #: Known weights of links, and springs that help joints, for terms with ``load``.
+    masses: tuple[LinkMass, ...] = ()
+    balancers: tuple[Balancer, ...] = ()
 
     @staticmethod
     def of(
@@ -80,6 +84,8 @@ class Robot(Conveniences):
         gravity: tuple[float, float, float] | None = None,
         speeds: ArrayLike | None = None,
         efforts: ArrayLike | None = None,
+        masses: Iterable[LinkMass] = (),
+        balancers: Iterable[Balancer] = (),
     ) -> Robot:
         """A robot with direct drives and joints that move half a turn (or 1 m) unless given."""
         rows = tuple(frames)
@@ -102,8 +108,11 @@ class Robot(Conveniences):
             gravity=gravity,
             speeds=None if speeds is None else frozen(speeds),
             efforts=None if efforts is None else frozen(efforts),
+            masses=tuple(masses),
+            balancers=tuple(balancers),
         )
         robot._check_names()
+        check_loads(robot)
         return robot.with_terms(terms)
 
     def _check_names(self) -> None:
@@ -367,6 +376,27 @@ class Robot(Conveniences):
         robot = replace(self, terms=terms)
         robot._check_names()
         return robot
+
+    def with_loads(
+        self, masses: Iterable[LinkMass], balancers: Iterable[Balancer] | None = None
+    ) -> Robot:
+        """The same robot with other known weights of its links, and springs if they are given."""
+        springs = self.balancers if balancers is None else tuple(balancers)
+        robot = replace(self, masses=tuple(masses), balancers=springs)
+        check_loads(robot)
+        return robot
+
+    def after_joint(self, joint: int) -> tuple[FloatArray, FloatArray]:
+        """From a joint's axis to the frame of its row: orientation and position, constant."""
+        elements = self.elements(self.joint_rows[joint])
+        place = next(index for index, element in enumerate(elements) if element.varies)
+        return self.fixed_transform(elements[place + 1 :])
+
+    def fixed_transform(self, elements: Sequence[Element]) -> tuple[FloatArray, FloatArray]:
+        """Orientation and position of constant elements of the tape."""
+        chain = Chain(elements, parameters=len(self.parameters), basis=1 + self.joints)
+        motion = chain.motion(self.values, self.basis(np.zeros((1, self.joints))))
+        return motion.rotation[0], motion.position[0]
 
     @cached_property
     def skeleton(self) -> Skeleton:

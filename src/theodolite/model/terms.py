@@ -78,7 +78,7 @@ def joints_named(expressions: Sequence[Expression]) -> set[int]:
     """Numbers of the joints and links that occur in some basis functions."""
     numbers = set()
     for expression in expressions:
-        axes = [axis for pair in expression.moments for axis in pair]
+        axes = [*expression.loads, *(axis for pair in expression.moments for axis in pair)]
         numbers |= {int(axis[1:]) for axis in axes}
         for name in expression.names:
             match = _JOINT_VALUE.fullmatch(name) or DIRECTION.fullmatch(name)

@@ -24,8 +24,8 @@ from theodolite.dynamics.identify import IdentifiedDynamics, identify_dynamics
 from theodolite.dynamics.loop_dynamics import LoopDynamics
 from theodolite.dynamics.prediction import Prediction, predict, predict_torques
 from theodolite.dynamics.recording import Recording
-from theodolite.dynamics.serial import GRAVITY
 from theodolite.dynamics.torque import TorqueProblem
+from theodolite.model.gravity import GRAVITY
 from theodolite.model.mechanism import Mechanism
 from theodolite.reproduce.figure import NOTHING, Figure, below, near, not_comparable
 from theodolite.reproduce.renaud import IDENTIFIED, joints_at
