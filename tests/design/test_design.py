@@ -13,7 +13,7 @@ import theodolite as th
 from theodolite.design.constraints import Constraints, segment_distance
 from theodolite.design.criteria import Criterion, observability, score
 from theodolite.design.designing import accuracy_table, design, with_groups
-from theodolite.design.exchange import _Search, choose
+from theodolite.design.exchange import Search, choose
 from theodolite.design.expected import expected_error
 from theodolite.design.information import candidates, information, task_weights
 from theodolite.design.sensitivity import sensitivity
@@ -49,7 +49,7 @@ def test_information_is_what_a_calibration_has() -> None:
 def test_updates_of_low_rank_are_exact(criterion: Criterion) -> None:
     robot, known, rng = known_of("scara", th.Frame(), 60)
     task = task_weights(robot, robot.random_motors(50, rng), known, world=True)
-    search = _Search(known.J, known.prior, task if criterion is Criterion.I else None)
+    search = Search(known.J, known.prior, task if criterion is Criterion.I else None)
     for one in (3, 17, 40, 8):
         search.add(one)
     search.remove(17)

@@ -103,7 +103,7 @@ def simulate(
     seen_there = (
         method.observe(robot, points, rng, per_set=per_set)
         if at is None
-        else _observed_at(robot, method, at)
+        else observe_at(robot, method, at)
     )
     exact = _under_conditions(robot, seen_there)
     motors = exact.motors
@@ -129,9 +129,14 @@ def simulate(
     return method.with_reading_noise(noisy, noise, rng)
 
 
-def _observed_at(robot: Machine, method: Method, motors: FloatArray) -> Dataset:
+def reads_anywhere(method: Method) -> bool:
+    """Can the method measure at any configuration that one asks for?"""
+    return bool(method.needs) and set(method.needs) <= {"positions", "rotations"}
+
+
+def observe_at(robot: Machine, method: Method, motors: FloatArray) -> Dataset:
     """What a sensor sees of all targets at given configurations."""
-    if not method.needs or not set(method.needs) <= {"positions", "rotations"}:
+    if not reads_anywhere(method):
         raise InputError(
             f"the method '{method.name}' cannot be simulated at given configurations",
             allowed="methods that read positions or orientations",

@@ -84,6 +84,13 @@ def command(
     floor_mm: Annotated[
         float | None, typer.Option(help="No link goes below this height of the world.")
     ] = None,
+    wall_mm: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NX,NY,NZ,H",
+            help="No link goes beyond this wall: nx x + ny y + nz z >= h. May be repeated.",
+        ),
+    ] = None,
     sensor_mm: Annotated[
         str | None, typer.Option(metavar="X,Y,Z", help="Where the sensor stands in the world.")
     ] = None,
@@ -104,6 +111,12 @@ def command(
         float,
         typer.Option(min=0.0, help="Smallest mobility of the tip, such as 0.02: no singularity."),
     ] = 0.0,
+    refine: Annotated[
+        bool,
+        typer.Option(
+            "--refine/--no-refine", help="Move chosen configurations about to where they tell most."
+        ),
+    ] = True,
     gains: Annotated[bool, typer.Option("--gains", help="Gains are to be identified too.")] = False,
     terms: Annotated[
         str,
@@ -152,13 +165,21 @@ def command(
             criterion=kind,
             task=None if task is None else task_of(task, subject),
             constraints=_constraints(
-                box_mm, floor_mm, sensor_mm, distance_mm, facing_deg, arm_radius_mm, mobility
+                box_mm,
+                floor_mm,
+                wall_mm or [],
+                sensor_mm,
+                distance_mm,
+                facing_deg,
+                arm_radius_mm,
+                mobility,
             ),
             pool=candidates,
             given=None if given is None else read_measurements([given], subject, needs=way.needs),
             until=None if until_mm is None else 1e-3 * until_mm,
             gains=gains,
             terms=name_list(terms),
+            refine=refine,
             rng=generator(seed),
             tell=lambda what: status.update(f"designing measurements of {subject.name}: {what}"),
         )
@@ -206,6 +227,7 @@ def task_of(path: Path, robot: Machine) -> FloatArray:
 def _constraints(
     box: str | None,
     floor: float | None,
+    walls: list[str],
     sensor: str | None,
     distance: str | None,
     facing: float | None,
@@ -229,6 +251,13 @@ def _constraints(
     corners = None if sides is None else np.array([sides[::2], sides[1::2]])
     if corners is not None and (corners[0] >= corners[1]).any():
         raise InputError(f"--box-mm {box}", allowed="the smaller side of each axis first")
+    sides_of_walls = []
+    for text in walls:
+        given = numbers(text, 1e9)
+        if len(given) != 4 or not given[:3].any():
+            raise InputError(f"--wall-mm {text}", allowed="a direction and a distance in mm")
+        size = float(np.linalg.norm(given[:3]))
+        sides_of_walls.append((given[:3] / size, 1e-3 * float(given[3]) / size))
     place = some(sensor, 3, "--sensor-mm")
     range_ = some(distance, 2, "--distance-mm")
     if place is None and (range_ is not None or facing is not None):
@@ -236,6 +265,7 @@ def _constraints(
     return Constraints(
         box=corners,
         floor=None if floor is None else 1e-3 * floor,
+        walls=tuple(sides_of_walls),
         sensor=place,
         nearest=0.0 if range_ is None else float(range_[0]),
         farthest=np.inf if range_ is None else float(range_[1]),

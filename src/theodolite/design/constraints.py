@@ -26,8 +26,9 @@ class Constraints:
 
     #: Lower and upper corner of a box that holds the tip, (2, 3).
     box: FloatArray | None = None
-    #: Height below which nothing of the arm may be.
+    #: Height below which nothing of the arm may be, and walls (n, h): n . P >= h for all of it.
     floor: float | None = None
+    walls: tuple[tuple[FloatArray, float], ...] = ()
     #: Where the sensor stands, the distances at which it sees, and the largest angle between the
     #: tool's z axis and the way to it.
     sensor: FloatArray | None = None
@@ -50,7 +51,7 @@ class Constraints:
         if self.mobility > 0.0:
             moves = mobility_of(robot, Targets(tips), motors)
             found["the distance from singularities"] = ~(moves >= self.mobility)
-        if self.floor is not None or self.radius > 0.0:
+        if self.floor is not None or self.walls or self.radius > 0.0:
             found |= self._by_arm(robot, motors, tips)
         return found
 
@@ -69,14 +70,17 @@ class Constraints:
         if not isinstance(robot, Robot):
             raise InputError(
                 f"'{robot.name}' has several branches, whose bodies are not known",
-                remedy="Leave out floor and arm radius, and check the file before it is run",
+                remedy="Leave out floor, walls and arm radius, and check the file before it is run",
             )
         starts, ends = _segments(robot, motors)
         found: dict[str, BoolArray] = {}
+        sides = {f"wall {number}": wall for number, wall in enumerate(self.walls, start=1)}
         if self.floor is not None:
+            sides["the floor"] = (np.array([0.0, 0.0, 1.0]), self.floor)
+        for name, (normal, offset) in sides.items():
             # The base stands on the floor: what moves counts.
-            lowest = np.minimum(starts[1:, :, 2], ends[1:, :, 2]).min(axis=0, initial=np.inf)
-            found["the floor"] = np.asarray(lowest - self.radius < self.floor)
+            nearest = np.minimum(starts[1:] @ normal, ends[1:] @ normal).min(axis=0, initial=np.inf)
+            found[name] = np.asarray(nearest - self.radius < offset)
         if self.radius > 0.0:
             found["the arm's distance from itself"] = self._touches_itself(starts, ends)
             if self.sensor is not None:

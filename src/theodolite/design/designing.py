@@ -12,6 +12,7 @@ from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import Method
 from theodolite.calibration.model_choice import Model
 from theodolite.calibration.noise import Noise
+from theodolite.calibration.simulation import observe_at, reads_anywhere
 from theodolite.calibration.term_groups import GROUPS
 from theodolite.design.constraints import Constraints, allowed
 from theodolite.design.criteria import Criterion, observability
@@ -31,6 +32,8 @@ COMPARED = 30
 TERMS = ("gravity", "bending", "harmonics")
 #: Prior, in tolerances, of parameters of which nothing is known, to put choices in order.
 SLIGHT = 1e-9
+#: Widths by which chosen configurations are moved about, of the joints' ranges, and how many times.
+REFINED, NEIGHBOURS = (0.1, 0.03, 0.01), 20
 #: No more measurements are planned than this.
 MOST = 1000
 
@@ -70,6 +73,7 @@ def design(
     until: float | None = None,
     gains: bool = False,
     terms: Sequence[str] = (),
+    refine: bool = True,
     rng: np.random.Generator | None = None,
     tell: Callable[[str], object] | None = None,
 ) -> Design:
@@ -78,7 +82,7 @@ def design(
     ``task`` are configurations at which the calibrated robot will be used; without, the whole
     workspace. ``given`` are measurements that were taken already. ``terms`` are groups of error
     terms that will be identified too: a design for geometry alone seeks extremes, where real arms
-    bend most.
+    bend most. With ``refine``, drawn candidates are moved about once they are chosen.
     """
     rng = rng or np.random.default_rng(0)
     robot = with_groups(robot, terms)
@@ -92,7 +96,18 @@ def design(
     _check(known, points, given)
     say(f"choosing {points} of {len(known)}")
     found = choose(known, points, criterion, rng, task=weights, tell=tell)
-    chosen = _by_worth(known, found.chosen, weights)
+    chosen, drawn = found.chosen, len(known)
+    others = [
+        expected_error(known, rng.choice(len(known), points, replace=False), weights)
+        for _ in range(COMPARED)
+    ]
+    if refine and isinstance(pool, int) and reads_anywhere(method):
+        say("refining the choice")
+        known, chosen = _refined(
+            robot, method, noise, constraints, given, known, chosen, criterion, at, gains, rng
+        )
+        weights = task_weights(robot, at, known, world=method.places)
+    chosen = _by_worth(known, chosen, weights)
     counts = np.unique(np.linspace(max(1, points // 10), points, 10).astype(np.intp))
     firsts = np.array([int(np.flatnonzero(known.group == one)[0]) for one in chosen])
     readings = robot.readings(known.data.motors[firsts])
@@ -100,10 +115,6 @@ def design(
     pace: FloatArray = np.ones(robot.joints) if speeds is None else np.asarray(speeds)
     order = visiting_order(readings, pace)
     base = known.of(chosen)[np.ix_(known.base, known.base)]
-    others = [
-        expected_error(known, rng.choice(len(known), points, replace=False), weights)
-        for _ in range(COMPARED)
-    ]
     return Design(
         known.take(chosen[order]),
         criterion,
@@ -115,8 +126,41 @@ def design(
         observability(base, points),
         travel_time(readings[order], pace),
         travel_time(readings, pace),
-        len(known),
+        drawn,
     )
+
+
+def _refined(
+    robot: Machine,
+    method: Method,
+    noise: Noise,
+    constraints: Constraints | None,
+    given: Dataset | None,
+    known: Information,
+    chosen: IntArray,
+    criterion: Criterion,
+    task: FloatArray,
+    gains: bool,
+    rng: np.random.Generator,
+) -> tuple[Information, IntArray]:
+    """Chosen configurations moved about, ever less, each to where it gains most."""
+    spans = np.asarray(robot.upper) - np.asarray(robot.lower)
+    for width in REFINED:
+        taken = known.take(chosen).motors
+        near = np.repeat(taken, NEIGHBOURS, axis=0)
+        near[:, : robot.joints] += width * spans * rng.standard_normal((len(near), robot.joints))
+        near, ok = robot.settled(near)
+        readings = robot.readings(near)
+        ok = ok & ((readings >= robot.lower) & (readings <= robot.upper)).all(axis=1)
+        near = near[ok]
+        if constraints is not None:
+            near = near[allowed(robot, near, constraints)[0]]
+        pool = observe_at(robot, method, np.concatenate([taken, near]))
+        known = information(robot, pool, method, noise, gains=gains, given=given)
+        weights = task_weights(robot, task, known, world=method.places)
+        first = np.arange(len(chosen))
+        chosen = choose(known, len(first), criterion, rng, task=weights, first=first).chosen
+    return known, chosen
 
 
 def with_groups(robot: Machine, names: Sequence[str]) -> Machine:
@@ -144,18 +188,30 @@ def _known(
     gains: bool,
     rng: np.random.Generator,
 ) -> Information:
-    data = candidates(robot, method, pool, rng) if isinstance(pool, int) else pool
-    if constraints is not None:
-        ok, words = allowed(robot, data.motors, constraints)
-        groups = data.groups()
-        bad = np.unique(groups[~ok])
-        rows = np.flatnonzero(~np.isin(groups, bad))
-        if not len(rows):
-            raise InputError(
-                f"no candidate keeps to all constraints; {words}", remedy="Loosen that one first"
-            )
-        data = data.take(rows)
+    data = allowed_candidates(robot, method, constraints, pool, rng)
     return information(robot, data, method, noise, gains=gains, given=given)
+
+
+def allowed_candidates(
+    robot: Machine,
+    method: Method,
+    constraints: Constraints | None,
+    pool: Dataset | int,
+    rng: np.random.Generator,
+) -> Dataset:
+    """Measurements that could be taken: drawn, or of a file; those that keep to all constraints."""
+    data = candidates(robot, method, pool, rng) if isinstance(pool, int) else pool
+    if constraints is None:
+        return data
+    ok, words = allowed(robot, data.motors, constraints)
+    groups = data.groups()
+    bad = np.unique(groups[~ok])
+    rows = np.flatnonzero(~np.isin(groups, bad))
+    if not len(rows):
+        raise InputError(
+            f"no candidate keeps to all constraints; {words}", remedy="Loosen that one first"
+        )
+    return data.take(rows)
 
 
 def _check(known: Information, points: int, given: Dataset | None) -> None:
@@ -209,8 +265,8 @@ def _enough(
 def _by_worth(known: Information, chosen: IntArray, weights: FloatArray) -> IntArray:
     """The same, each time the one first that lowers the expected error most."""
     # Where nothing is known of some parameter, the first ones cannot be told apart by I.
-    prior = known.prior + SLIGHT * np.eye(len(known.prior))
-    part = replace(known, J=known.J[chosen], prior=prior)
+    told = known.told + SLIGHT * np.eye(len(known.told))
+    part = replace(known, J=known.J[chosen], told=told)
     order = choose(part, len(chosen), Criterion.I, np.random.default_rng(0), task=weights, starts=1)
     return chosen[order.chosen]
 

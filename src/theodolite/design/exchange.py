@@ -50,14 +50,18 @@ def choose(
     *,
     task: FloatArray | None = None,
     starts: int = 3,
+    first: IntArray | None = None,
     tell: Callable[[str], object] | None = None,
 ) -> Choice:
-    """The best choice of several starts; ``task`` is Q of `task_weights` for I."""
+    """The best choice of several starts, or from ``first``; ``task`` is Q of `task_weights`."""
+    if first is not None:
+        return _one(known, count, criterion, rng, task, first=first)
     best: Choice | None = None
     for start in range(starts):
         if tell is not None:
             tell(f"start {start + 1} of {starts}")
-        found = _one(known, count, criterion, rng, task, greedy=start == 0)
+        drawn = rng.choice(len(known), count, replace=False) if start else None
+        found = _one(known, count, criterion, rng, task, first=drawn)
         if best is None or found.value > best.value:
             best = found
     assert best is not None
@@ -71,21 +75,22 @@ def _one(
     rng: np.random.Generator,
     task: FloatArray | None,
     *,
-    greedy: bool,
+    first: IntArray | None,
 ) -> Choice:
+    """One choice, from given candidates or from those that gain most one after the other."""
     if criterion is Criterion.I:
         assert task is not None
-        search = _Search(known.J, known.prior, task)
+        search = Search(known.J, known.prior, task)
     else:
         J = known.J[:, :, known.base]
-        prior = known.prior[np.ix_(known.base, known.base)] - np.eye(len(known.base))
+        told = known.told[np.ix_(known.base, known.base)]
         # Data alone decide; a slight prior lets the first candidates be compared.
-        search = _Search(J, np.maximum(prior, 0.0) + SLIGHT * np.eye(len(known.base)), None)
-    if greedy:
+        search = Search(J, told + SLIGHT * np.eye(len(known.base)), None)
+    if first is None:
         while len(search.chosen) < count:
             search.add(search.best())
     else:
-        for one in rng.choice(len(known), count, replace=False):
+        for one in first:
             search.add(int(one))
     search.exchange()
     if criterion in (Criterion.D, Criterion.O1, Criterion.I):
@@ -93,7 +98,7 @@ def _one(
     return _by_eigenvalues(known, np.array(search.chosen), criterion, rng)
 
 
-class _Search:
+class Search:
     """A choice that grows and changes, with what every candidate would gain.
 
     Small matrices of all candidates are kept with the candidates last, so that a loop over rows and
@@ -240,8 +245,7 @@ def _by_eigenvalues(
     """Exchanges judged by the eigenvalues of the information of the base parameters."""
     J = known.J[:, :, known.base]
     each = J.transpose(0, 2, 1) @ J
-    prior = known.prior[np.ix_(known.base, known.base)] - np.eye(len(known.base))
-    total = np.maximum(prior, 0.0) + each[chosen].sum(axis=0)
+    total = known.told[np.ix_(known.base, known.base)] + each[chosen].sum(axis=0)
     rows = len(chosen)
     value = float(score(criterion, total, rows))
     chosen = chosen.copy()

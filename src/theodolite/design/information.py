@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theodolite.arrays import FloatArray, IntArray
+from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.conditions import with_any_conditions
 from theodolite.calibration.cross_validation import nominal_values
 from theodolite.calibration.data import Dataset
@@ -42,8 +42,10 @@ class Information:
     group: IntArray
     #: Whitened derivatives, (candidates, rows, parameters), zero where one has fewer rows.
     J: FloatArray
-    #: What is known without any of them, (parameters, parameters).
-    prior: FloatArray
+    #: Which parameters have a tolerance.
+    tolerated: BoolArray
+    #: What other measurements tell, (parameters, parameters).
+    told: FloatArray
     #: Tolerances that parameters are counted in, one where there is none.
     scale: FloatArray
     #: Base parameters of all candidates together.
@@ -51,6 +53,11 @@ class Information:
 
     def __len__(self) -> int:
         return len(self.J)
+
+    @property
+    def prior(self) -> FloatArray:
+        """What is known without any of them, (parameters, parameters)."""
+        return np.diag(self.tolerated.astype(np.float64)) + self.told
 
     def of(self, chosen: IntArray) -> FloatArray:
         """Information of some candidates, prior included."""
@@ -81,20 +88,20 @@ def information(
     scale = np.where(known, tolerances, FREE)
     group = data.groups()
     count = int(group.max(initial=-1)) + 1
-    prior = np.diag(known.astype(np.float64))
+    told = np.zeros((len(scale), len(scale)))
     parts: list[tuple[IntArray, FloatArray]] = []
     for block in problem.blocks(values):
         rows = block.jacobian * scale
         if block.rows is None:
-            prior = prior + rows.T @ rows
+            told += rows.T @ rows
             continue
         each = rows.reshape(block.width, -1, len(scale)).transpose(1, 0, 2)
         parts.append((group[block.rows], each))
     if given is not None:
-        prior = prior + _told(robot, given, method, noise, scale, gains=gains)
+        told += _told(robot, given, method, noise, scale, gains=gains)
     known_base = examine(problem, values, reduce(problem, values, Loss())).base
     return Information(
-        data, parameters, group, _stacked(parts, count, len(scale)), prior, scale, known_base
+        data, parameters, group, _stacked(parts, count, len(scale)), known, told, scale, known_base
     )
 
 
