@@ -115,7 +115,14 @@ def hits(
             per_set=2 if name == "frame-link" else 3,
         )
         result = th.identify(
-            robot, data, method, noise=noise, gains=False, hold_out=0.0, start="nominal"
+            robot,
+            data,
+            method,
+            noise=noise,
+            gains=False,
+            terms="none",
+            hold_out=0.0,
+            start="nominal",
         )
         known = result.identifiability
         truth = stood_for(robot, true, method, known, nominal, rng)
@@ -224,6 +231,7 @@ def test_intervals_of_robust_losses_hold_with_outliers(shape: Shape) -> None:
             replace(data, positions=positions),
             method,
             gains=False,
+            terms="none",
             hold_out=0.0,
             loss=Loss(shape),
         )

@@ -87,7 +87,9 @@ def test_a_whole_group_is_found_exactly_without_noise(group: str) -> None:
     robot = with_group(th.robots.load("irb120" if group in LOADED else "ur10e"), group)
     true = with_errors(robot, rng)
     data = measured(true, 160, rng)
-    result = th.identify(robot, data, "position", gains=False, hold_out=0, change="all")
+    result = th.identify(
+        robot, data, "position", gains=False, terms="none", hold_out=0, change="all"
+    )
     assert result.status.good
     fresh = measured(true, 50, rng)
     assert th.residuals(result.robot, fresh, "position")["position"].max() < 1e-12
@@ -98,7 +100,9 @@ def test_every_kind_of_term_is_found_exactly_without_noise(name: str) -> None:
     rng = np.random.default_rng(3)
     robot = th.robots.load(name).with_terms(ONE_OF_EACH)
     true = with_errors(robot, rng)
-    result = th.identify(robot, measured(true, 90, rng), "position", gains=False, hold_out=0)
+    result = th.identify(
+        robot, measured(true, 90, rng), "position", gains=False, terms="none", hold_out=0
+    )
     assert result.status.good
     fresh = measured(true, 50, rng)
     assert th.residuals(result.robot, fresh, "position")["position"].max() < 1e-12
@@ -172,7 +176,7 @@ def coverage(runs: int) -> float:
         rng = np.random.default_rng([seed, 7])
         true = with_errors(robot, rng)
         data = measured(true, 60, rng, NOISE)
-        result = th.identify(robot, data, "position", gains=False, hold_out=0)
+        result = th.identify(robot, data, "position", gains=False, terms="none", hold_out=0)
         truth = {term.name: term.value for term in true.terms}
         for estimate in result.estimates:
             if estimate.name in names and estimate.interval is not None:

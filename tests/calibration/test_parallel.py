@@ -249,7 +249,7 @@ def test_positions_are_enough_for_a_delta() -> None:
     true = th.perturb(robot, SMALL, rng)
     data = th.simulate(true, th.Position(), points=40, rng=rng)
     for method in METHODS:
-        result = th.identify(robot, data, method, hold_out=0.0)
+        result = th.identify(robot, data, method, terms="none", gains=False, hold_out=0.0)
         assert result.status.good
         fresh = true.random_motors(30, rng)
         np.testing.assert_allclose(result.robot.poses(fresh)[1], true.poses(fresh)[1], atol=1e-9)

@@ -230,7 +230,12 @@ def test_motoman_with_gravity(recordings: Path, tmp_path: Path) -> None:
         out = np.zeros(len(data), dtype=bool)
         out[order[part::5]] = True
         result = th.identify(
-            robot, data.take(np.flatnonzero(~out)), "position", terms=["gravity"], hold_out=0.0
+            robot,
+            data.take(np.flatnonzero(~out)),
+            "position",
+            terms=["gravity"],
+            gains=False,
+            hold_out=0.0,
         )
         unseen = data.take(np.flatnonzero(out & (kind == "wide")))
         method = th.Position().with_extras(result.extras)

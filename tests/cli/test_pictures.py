@@ -80,7 +80,7 @@ def test_bad_pictures_are_named_and_left_out(theodolite, pictures: Path, tmp_pat
         cv2.imwrite(str(bad / f"{number:03}.png"), picture)
     (tmp_path / "few.csv").write_text("\n".join(rows) + "\n")
     arguments = ("identify", "h4", tmp_path / "few.csv", "-m", "camera", "--images", bad)
-    arguments = (*arguments, "--no-gains", "--hold-out", 0)
+    arguments = (*arguments, "--no-gains", "--terms", "none", "--hold-out", 0)
     _, out, errors = theodolite(*arguments, "--board", BOARD, "--json")
     assert "003.png is left out: " in errors
     assert "005.png is left out: " in errors

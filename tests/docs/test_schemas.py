@@ -133,9 +133,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     th.identify("puma560", folder / "position.csv", "position", terms="none").save(
         folder / "saved.json"
     )
-    th.identify("puma560", folder / "position.csv", "position", terms="none", hold_out=0.0).save(
-        folder / "later.json"
-    )
+    th.identify(
+        "puma560", folder / "position.csv", "position", terms="none", gains=False, hold_out=0.0
+    ).save(folder / "later.json")
     (folder / "fleet.csv").write_text(
         "name,nominal,data,method,made\n"
         + "".join(f"R{n},puma560,position.csv,position,2026-01-0{n}\n" for n in range(1, 6))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,10 +38,12 @@ from theodolite.calibration.hand_eye_alone import compare
 from theodolite.calibration.kept import Kept
 from theodolite.calibration.method import CalibrationProblem, LeftOut, Method, Start
 from theodolite.calibration.model_choice import Linearised, Model, Wanted, choose
+from theodolite.calibration.moves import Move, find_moves, sessions_between
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.other_starts import try_other_starts
 from theodolite.calibration.quantities import all_of
 from theodolite.calibration.result import ABOVE_ANY_NOISE, Estimate, Result, Visits
+from theodolite.calibration.sensor import SensorMethod
 from theodolite.calibration.shortcomings import shortcomings
 from theodolite.calibration.term_groups import Decay, when
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
@@ -66,6 +69,8 @@ BALANCING = 8
 #: Fits with basis functions at the robot that the last fit found: each gains a digit or more. They
 #: end when they change the cost by less than this part.
 OWN_INPUTS = 12
+#: A sensor that was moved more often was never at rest.
+MOST_MOVES = 20
 SAME_COST = 1e-6
 #: Part of its range in which a joint that stands still may be read.
 STILL = 1e-6
@@ -131,24 +136,44 @@ def identify(
     progress: Progress | None = None,
     tell: Tell | None = None,
     provenance: Mapping[str, Any] | None = None,
+    moves: tuple[Move, ...] = (),
 ) -> Result:
     """Identify what the data determine, with intervals, judged on data held out.
 
     The held-out part is predicted by a fit to the rest; the final fit uses everything. With
     ``gains`` None, transmission gains are identified if that predicts measurements left out in turn
-    clearly better; without a held-out part they are not. The same goes for ``terms`` None; a list
-    of groups (`term_groups.py`) is taken as it is. The held-out part has no say in it. ``change``
-    says which parameters the calibrated robot changes; without ``links`` only where base, tool and
-    sensor are. With ``only`` these parameters are found anew, and the others are known as well as
-    ``after``, an earlier result, knows them; without it they are fixed. ``starts`` other starts
-    within the tolerances show whether the minimum is the only one. ``progress`` is called with
-    every iteration, ``tell`` with what is done next, in words.
+    clearly better. The same goes for ``terms`` None; a list of groups (`term_groups.py`) is taken
+    as it is. The held-out part, if there is one, has no say in it. ``change`` says which parameters
+    the calibrated robot changes; without ``links`` only where base, tool and sensor are. With
+    ``only`` these parameters are found anew, and the others are known as well as ``after``, an
+    earlier result, knows them; without it they are fixed. ``starts`` other starts within the
+    tolerances show whether the minimum is the only one. ``progress`` is called with every
+    iteration, ``tell`` with what is done next, in words. Where the sensor was moved meanwhile, the
+    rows before and after are sessions of their own; ``moves`` are known already.
     """
     if not len(data):
         raise InputError("there are no measurements", where=data.name)
     if not 0.0 <= hold_out < 1.0:
         raise InputError(f"hold_out is {hold_out}", allowed="a number >= 0 and < 1")
     rng = rng or np.random.default_rng(0)
+    asked: dict[str, Any] = {
+        "noise": noise,
+        "gains": gains,
+        "terms": terms,
+        "rows_as_time": rows_as_time,
+        "loss": loss,
+        "start": start,
+        "change": change,
+        "hold_out": hold_out,
+        "starts": starts,
+        "rng": rng,
+        "progress": progress,
+        "tell": tell,
+        "provenance": provenance,
+    }
+    recorded = data
+    if any(not move.slipped for move in moves):
+        data = replace(data, sessions=sessions_between(moves, len(data)))
     if isinstance(robot, Robot):
         data = with_order(data, robot, rows_as_time=rows_as_time)
     say = tell or (lambda what: None)
@@ -184,10 +209,14 @@ def identify(
     )
     split = split_off(data, hold_out, rng)
     model, choice, decay = calibration.choose_model(
-        data if split is None else split.rest, gains, terms, rng if hold_out > 0 else None
+        data if split is None else split.rest, gains, terms, rng
     )
     calibration = replace(calibration, robot=model.robot)
     result = calibration.run(gains=model.gains, split=split)
+    further = () if only or not links else _further_moves(result, recorded, method, moves)
+    if further:
+        say("fitting again: the sensor was moved")
+        return identify(robot, recorded, method, **asked, moves=further)
     fixed = None
     if not links:
         whole = replace(calibration, robot=everything, starts=0).run(gains=False, split=None)
@@ -202,6 +231,7 @@ def identify(
         decay=decay,
         left_out=left_out,
         links_fixed=fixed,
+        moves=moves,
         provenance=dict(provenance or {}),
     )
 
@@ -271,13 +301,13 @@ class _Calibration:
         data: Dataset,
         gains: bool | None,
         terms: Sequence[str] | None,
-        rng: np.random.Generator | None,
+        rng: np.random.Generator,
     ) -> tuple[Model, Choice | None, Decay | None]:
         """The model to fit: as asked for, or by cross-validation where it is left open."""
-        wanted = Wanted.of(self.robot, data, gains=gains, terms=terms, choose=rng is not None)
+        wanted = Wanted.of(self.robot, data, gains=gains, terms=terms)
         first = wanted.first()
         likely = first[len(first) // 2]
-        if rng is None or not (wanted.larger(likely) or len(first) > 1):
+        if not (wanted.larger(likely) or len(first) > 1):
             return likely, None, None
         pose = partial(_posed, self.method, self.noise)
         problem = pose(Model(self.robot), data)
@@ -481,6 +511,29 @@ def _start(
     except InfeasibleError:
         return None
     return multipliers.values
+
+
+def _further_moves(
+    result: Result, data: Dataset, method: Method, known: tuple[Move, ...]
+) -> tuple[Move, ...]:
+    """Moves of the sensor that residuals show, those that are known among them; () if no more."""
+    visits = result.visits
+    measured = isinstance(method, SensorMethod) and method.stations is None
+    if not measured or data.sessions is not None or visits is None or visits.errors is None:
+        return ()
+    if len(known) >= MOST_MOVES or len(visits.errors) != len(data):
+        return ()
+    lines = np.array([data.line(row) for row in range(len(data))])
+    motors, closed = result.robot.settled(data.motors)
+    turned = np.zeros((len(data), 3, 3))
+    turned[closed] = result.robot.motion(result.robot.values, motors[closed]).rotation
+    ends = [0, *(move.row for move in known), len(data)]
+    found = []
+    for start, end in pairwise(ends):
+        part = slice(start, end)
+        new = find_moves(visits.places[part], turned[part], visits.errors[part], lines[part])
+        found += [replace(move, row=move.row + start) for move in new]
+    return tuple(sorted([*known, *found], key=lambda move: move.row)) if found else ()
 
 
 def _still(robot: Machine, data: Dataset) -> tuple[str, ...]:

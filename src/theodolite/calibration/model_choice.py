@@ -97,9 +97,8 @@ class Wanted:
         *,
         gains: bool | None,
         terms: Sequence[str] | None,
-        choose: bool,
     ) -> Wanted:
-        """``terms`` None leaves the groups open; nothing is open where nothing can be chosen."""
+        """``gains`` and ``terms`` None leave them open."""
         check_groups(tuple(terms or ()))
         if terms and not isinstance(robot, Robot):
             raise InputError(
@@ -124,9 +123,9 @@ class Wanted:
                 remedy="Add a column time_s, or take the order of the rows as time",
             )
         has_gains = any(p.gain and robot.priority(p) > 0 for p in robot.parameters)
-        if gains is None and not (choose and has_gains):
+        if gains is None and not has_gains:
             gains = False
-        free = terms is None and choose and isinstance(robot, Robot)
+        free = terms is None and isinstance(robot, Robot)
         return Wanted(robot, data, gains, tuple(terms or ()), ALL_GROUPS if free else ())
 
     def first(self) -> list[Model]:

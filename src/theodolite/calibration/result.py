@@ -13,6 +13,7 @@ from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.hand_eye_alone import LinksFixed
 from theodolite.calibration.method import LeftOut
+from theodolite.calibration.moves import Move
 from theodolite.calibration.other_starts import OtherStarts
 from theodolite.calibration.quantities import all_of, quantity
 from theodolite.calibration.shortcomings import CHANCE, Shortcomings
@@ -211,6 +212,8 @@ class Result:
     choice: Choice | None = None
     #: How fast a warm-up dies away, where one was found.
     decay: Decay | None = None
+    #: Where the sensor was moved while it measured; rows in between are sessions of their own.
+    moves: tuple[Move, ...] = ()
     #: Do the residuals look like noise? None where they are too few or rounding.
     checks: ResidualChecks | None = None
     visits: Visits | None = None
@@ -281,6 +284,7 @@ class Result:
             )
         else:
             yield self._beyond_tolerance()
+        yield self._slipped()
         yield self._far_above_noise()
         yield self._many_left_out()
         yield self._gross_outliers()
@@ -318,6 +322,8 @@ class Result:
             found.append(self.links_fixed.sentence())
         if self.decay is not None:
             found.append(self.decay.sentence())
+        if any(not move.slipped for move in self.moves):
+            found.append(self._moved())
         if self.other_starts is not None and not self.other_starts.better:
             found.append(self.other_starts.sentence())
         if self.left_out and not self._many_left_out():
@@ -541,6 +547,24 @@ class Result:
         return (
             f"The data put these more than {BEYOND_TOLERANCE:.0f} tolerances from nominal: {named}"
             ". Widen their tolerances, or check the data."
+        )
+
+    def _slipped(self) -> str:
+        lines = ", ".join(
+            f"{move.line} ({1e3 * move.size:.2g} mm)" for move in self.moves if move.slipped
+        )
+        return lines and (
+            f"The target slipped on the tool before line {lines}. Calibrate with the rows between "
+            "two slips, or give the target another name after each."
+        )
+
+    def _moved(self) -> str:
+        lines = ", ".join(
+            f"{move.line} ({1e3 * move.size:.2g} mm)" for move in self.moves if not move.slipped
+        )
+        return (
+            f"The sensor, or the base of the robot, was moved before line {lines}: what was "
+            "measured in between was taken as sessions of their own."
         )
 
     def _implausible(self) -> list[str]:

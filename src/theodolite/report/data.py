@@ -133,6 +133,10 @@ def result_data(result: Result) -> dict[str, Any]:
         "links_fixed": None if result.links_fixed is None else asdict(result.links_fixed),
         "other_starts": None if result.other_starts is None else asdict(result.other_starts),
         "choices": choices_data(result),
+        "moves": [
+            {"line": one.line, "size_mm": 1e3 * one.size, "target_slipped": one.slipped}
+            for one in result.moves
+        ],
         "decay": None if result.decay is None else asdict(result.decay),
         "sources": [_share_data(result, share) for share in result.shares],
         "shortcomings": None if result.shortcomings is None else asdict(result.shortcomings),
