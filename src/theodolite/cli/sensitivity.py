@@ -28,6 +28,12 @@ def command(
     base: Annotated[
         bool, typer.Option("--base", help="Count tolerances of base and tool as well.")
     ] = False,
+    points: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Positions of a calibration, for its gain.")
+    ] = 50,
+    noise_mm: Annotated[
+        float, typer.Option(min=1e-6, help="Noise of each of their coordinates, mm.")
+    ] = 0.05,
     plot: Annotated[
         Path | None, typer.Option(metavar="F", help="Draw bars and a map: png, svg or pdf.")
     ] = None,
@@ -46,7 +52,13 @@ def command(
         check_plot(plot)
     subject = robot_named(robot)
     with working(f"drawing robots like {subject.name}"):
-        found = sensitivity(subject, base=base, rng=generator(seed))
+        found = sensitivity(
+            subject,
+            base=base,
+            rng=generator(seed),
+            measurements=points,
+            noise=1e-3 * noise_mm,
+        )
     screen = console(json=json)
     show_sensitivity(screen, found)
     if plot is not None:

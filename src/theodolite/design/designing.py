@@ -90,7 +90,7 @@ def design(
     say("drawing candidates")
     known = _known(robot, method, noise, constraints, pool, given, gains=gains, rng=rng)
     at = robot.random_motors(TASK, rng) if task is None else task
-    weights = task_weights(robot, at, known, world=method.places)
+    weights = task_weights(robot, at, known, method)
     if points is None:
         points = _enough(known, criterion, weights, until, rng)
     _check(known, points, given)
@@ -106,7 +106,7 @@ def design(
         known, chosen = _refined(
             robot, method, noise, constraints, given, known, chosen, criterion, at, gains, rng
         )
-        weights = task_weights(robot, at, known, world=method.places)
+        weights = task_weights(robot, at, known, method)
     chosen = _by_worth(known, chosen, weights)
     counts = np.unique(np.linspace(max(1, points // 10), points, 10).astype(np.intp))
     firsts = np.array([int(np.flatnonzero(known.group == one)[0]) for one in chosen])
@@ -157,7 +157,7 @@ def _refined(
             near = near[allowed(robot, near, constraints)[0]]
         pool = observe_at(robot, method, np.concatenate([taken, near]))
         known = information(robot, pool, method, noise, gains=gains, given=given)
-        weights = task_weights(robot, task, known, world=method.places)
+        weights = task_weights(robot, task, known, method)
         first = np.arange(len(chosen))
         chosen = choose(known, len(first), criterion, rng, task=weights, first=first).chosen
     return known, chosen
@@ -287,7 +287,7 @@ def accuracy_table(
     data = candidates(robot, method, max(max(counts), 200), rng)
     known = information(robot, data, method, noise, gains=gains)
     at = robot.random_motors(TASK, rng) if task is None else task
-    weights = task_weights(robot, at, known, world=method.places)
+    weights = task_weights(robot, at, known, method)
     table = np.empty((len(counts), len(factors)))
     for row, count in enumerate(counts):
         draws = [rng.permutation(len(known))[:count] for _ in range(5)]

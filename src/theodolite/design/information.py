@@ -19,13 +19,13 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.conditions import with_any_conditions
 from theodolite.calibration.cross_validation import nominal_values
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.method import Method
+from theodolite.calibration.method import Gauge, Method
 from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.reduction import reduce
 from theodolite.estimation.solver import examine
-from theodolite.model.machine import Machine
+from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Group, Parameter
 
 #: Where a parameter has no tolerance, a change by this part of what the data resolve counts as one.
@@ -157,12 +157,13 @@ def candidates(
 
 
 def task_weights(
-    robot: Machine, motors: FloatArray, known: Information, *, world: bool
+    robot: Machine, motors: FloatArray, known: Information, method: Method
 ) -> FloatArray:
     """Q with trace(Q M^-1) = mean squared error of the tip over configurations, m^2.
 
-    In the sensor's ``world``, or in the frame before the first joint, where it does not matter how
-    well it is known where that frame stands.
+    In the world of the sensor where the method has one. Otherwise up to what it can never
+    determine: where the robot stands, its size, its tool. That part of the errors is taken out, as
+    two robots are compared (`calibration/alignment.py`).
     """
     names = {parameter.name: place for place, parameter in enumerate(robot.parameters)}
     columns = [names.get(parameter.name, -1) for parameter in known.parameters]
@@ -173,8 +174,27 @@ def task_weights(
     own = np.array([column for column in columns if column >= 0], dtype=np.intp)
     J = np.zeros((int(closed.sum()), 3, len(columns)))
     J[:, :, np.array(columns) >= 0] = motion.position_jacobian(own)
+    free = _undetermined(method.gauge, motion)
     for place, parameter in enumerate(known.parameters):
-        if not world and (parameter.group is Group.BASE or parameter.places):
+        elsewhere = parameter.group is Group.BASE or parameter.places
+        if free is None and not method.places and elsewhere:
             J[:, :, place] = 0.0
     rows = (J * known.scale).reshape(-1, len(columns))
+    if free is not None:
+        rows = rows - free @ np.linalg.lstsq(free, rows, rcond=None)[0]
     return rows.T @ rows / len(J)
+
+
+def _undetermined(gauge: Gauge, motion: Tip) -> FloatArray | None:
+    """Displacements of all tips that a method never shows, (3 n, k); None: it shows them all."""
+    if gauge in (Gauge.NONE, Gauge.LENGTHS):
+        return None
+    places = motion.position - motion.position.mean(axis=0)
+    n = len(places)
+    turns = np.cross(np.eye(3)[None], places[:, None]).transpose(0, 2, 1)
+    parts = [np.broadcast_to(np.eye(3), (n, 3, 3)), turns]
+    if gauge is not Gauge.PLACE:
+        parts.append(places[:, :, None])
+    if gauge is Gauge.SIMILARITY_AND_TOOL:
+        parts.append(motion.rotation)
+    return np.concatenate(parts, axis=2).reshape(3 * n, -1)

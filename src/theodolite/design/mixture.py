@@ -15,7 +15,7 @@ import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.method import Method
+from theodolite.calibration.method import Gauge, Method
 from theodolite.calibration.noise import Noise
 from theodolite.design.constraints import Constraints
 from theodolite.design.designing import CANDIDATES, MOST, TASK, allowed_candidates
@@ -84,9 +84,8 @@ def mix(
         data = allowed_candidates(robot, offer.method, constraints, pool, rng)
         known.append(information(robot, data, offer.method, offer.noise, gains=gains))
     at = robot.random_motors(TASK, rng) if task is None else task
-    places = any(offer.method.places for offer in offers)
     union = _Union.of(known)
-    weights = union.task(robot, at, known, world=places)
+    weights = union.task(robot, at, known, _most_telling([offer.method for offer in offers]))
     prices = np.concatenate([np.full(len(k), o.price) for k, o in zip(known, offers, strict=True)])
     kind = np.repeat(np.arange(len(known)), [len(k) for k in known])
     say("choosing")
@@ -146,17 +145,26 @@ class _Union:
         return _Union(names, J, prior)
 
     def task(
-        self, robot: Machine, at: FloatArray, known: Sequence[Information], *, world: bool
+        self, robot: Machine, at: FloatArray, known: Sequence[Information], method: Method
     ) -> FloatArray:
-        """Weights of the task over all parameters: those of the robot, which all kinds share."""
+        """Weights of the task over all parameters: those of the robot, which all kinds share.
+
+        They are up to what ``method``, of all kinds the most telling one, never determines.
+        """
         Q = np.zeros((len(self.names), len(self.names)))
         for number, one in enumerate(known):
             columns = _columns(one, number, self.names)
-            block = task_weights(robot, at, one, world=world)
+            block = task_weights(robot, at, one, method)
             seen = np.ix_(columns, columns)
             # Every kind says the same of the parameters that it shares with another.
             Q[seen] = np.where(block != 0.0, block, Q[seen])
         return Q
+
+
+def _most_telling(methods: Sequence[Method]) -> Method:
+    """The method that leaves least undetermined: one with a world of its own, if there is any."""
+    order = (Gauge.NONE, Gauge.PLACE, Gauge.SIMILARITY, Gauge.SIMILARITY_AND_TOOL, Gauge.LENGTHS)
+    return min(methods, key=lambda method: (not method.places, order.index(method.gauge)))
 
 
 def _name(parameter: Parameter, number: int) -> str:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.noise import Noise
+from theodolite.calibration.position import Position
+from theodolite.design.designing import accuracy_table
 from theodolite.errors import InputError
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import Group
@@ -16,6 +19,8 @@ from theodolite.model.robot import Robot
 #: be closed.
 CONFIGURATIONS, ROBOTS = 200, 400
 WITH_LOOPS = 60, 40
+#: A calibration that is usual: positions, and the noise of each coordinate, m.
+MEASUREMENTS, NOISE = 50, 5e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +37,10 @@ class Sensitivity:
     #: Where: tips (n, 3) and the expected error there, linearly, (n,).
     places: FloatArray
     errors: FloatArray
+    #: Expected error after a calibration by so many random positions with so much noise, m.
+    calibrated: float
+    measurements: int
+    noise: float
 
     @property
     def shares(self) -> FloatArray:
@@ -46,8 +55,13 @@ def sensitivity(
     base: bool = False,
     rng: np.random.Generator | None = None,
     robots: int | None = None,
+    measurements: int = MEASUREMENTS,
+    noise: float = NOISE,
 ) -> Sensitivity:
-    """What each tolerance does to the tip; with ``base``, those of base and tool as well."""
+    """What each tolerance does to the tip; with ``base``, those of base and tool as well.
+
+    And what a calibration by ``measurements`` of the tip's position with ``noise`` would leave.
+    """
     rng = rng or np.random.default_rng(0)
     usual = (CONFIGURATIONS, ROBOTS) if isinstance(robot, Robot) else WITH_LOOPS
     robots = usual[1] if robots is None else robots
@@ -78,7 +92,24 @@ def sensitivity(
         float(np.quantile(drawn, 0.95)),
         np.asarray(motion.position),
         there,
+        _after_calibration(robot, measurements, noise, rng),
+        measurements,
+        noise,
     )
+
+
+def _after_calibration(
+    robot: Machine, measurements: int, noise: float, rng: np.random.Generator
+) -> float:
+    table = accuracy_table(
+        robot,
+        Position(),
+        noise=Noise(position=noise, known=True),
+        counts=[measurements],
+        factors=[1.0],
+        rng=rng,
+    )
+    return float(table[0, 0])
 
 
 def _drawn(

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from theodolite.arrays import FloatArray
 from theodolite.design.designing import Design
+from theodolite.design.mixture import Mixture
 from theodolite.design.sensitivity import Sensitivity
 from theodolite.report.plots import new_figure, save_figure
 
@@ -94,6 +95,42 @@ def show_plan_table(console: Console, content: dict[str, Any]) -> None:
     console.print(table)
 
 
+def mixture_data(found: Mixture) -> dict[str, Any]:
+    """What ``plan --offer --json`` prints."""
+    return {
+        "expected_mm": 1e3 * found.expected,
+        "spent": found.spent,
+        "kinds": [
+            {
+                "method": share.offer.method.name,
+                "price": share.offer.price,
+                "measurements": share.count,
+                "alone_mm": 1e3 * share.alone,
+            }
+            for share in found.shares
+        ],
+    }
+
+
+def show_mixture(console: Console, found: Mixture) -> None:
+    """How many measurements of each kind, and what they are worth."""
+    console.print(
+        f"Expected error {1e3 * found.expected:.3g} mm, for {found.spent:g} of the budget"
+    )
+    table = Table(title="What to measure", title_justify="left")
+    table.add_column("method")
+    for heading in ("price", "measurements", "all money here (mm)"):
+        table.add_column(heading, justify="right")
+    for share in found.shares:
+        table.add_row(
+            share.offer.method.name,
+            f"{share.offer.price:g}",
+            str(share.count),
+            f"{1e3 * share.alone:.3g}",
+        )
+    console.print(table)
+
+
 def sensitivity_data(found: Sensitivity) -> dict[str, Any]:
     """What ``sensitivity --json`` prints."""
     return {
@@ -101,6 +138,9 @@ def sensitivity_data(found: Sensitivity) -> dict[str, Any]:
         "drawn_mm": 1e3 * found.drawn,
         "drawn_95_mm": 1e3 * found.drawn_95,
         "largest_mm": 1e3 * float(found.errors.max()),
+        "calibrated_mm": 1e3 * found.calibrated,
+        "measurements": found.measurements,
+        "noise_mm": 1e3 * found.noise,
         "parameters": [
             {"name": name, "contribution_mm": 1e3 * float(size), "share": float(share)}
             for name, size, share in zip(
@@ -115,7 +155,8 @@ def show_sensitivity(console: Console, found: Sensitivity) -> None:
     console.print(
         f"The tolerances allow {1e3 * found.linear:.3g} mm rms at the tip (linear), "
         f"{1e3 * found.drawn:.3g} mm of robots drawn from them; 95 % are below "
-        f"{1e3 * found.drawn_95:.3g} mm"
+        f"{1e3 * found.drawn_95:.3g} mm. A calibration by {found.measurements} positions, noise "
+        f"{1e3 * found.noise:g} mm, would leave {1e3 * found.calibrated:.3g} mm"
     )
     table = Table(title="Which tolerances matter", title_justify="left")
     table.add_column("parameter")
