@@ -78,6 +78,24 @@ def test_the_prior_is_the_covariance_of_the_rest(rng):
     np.testing.assert_allclose(inverse[1:, 1:], expected, rtol=1e-6, atol=1e-18)
 
 
+def test_before_is_the_robot_as_it_was_known(rng):
+    """Nothing is placed anew: the zero that slipped shows, whatever the base could hide."""
+    result, _, fresh = repaired(rng)
+    found = th.identify(result.robot, fresh, "position", only="theta3", after=result, **QUICK)
+    known = th.residuals(result.robot, fresh, "position")["position"]
+    assert found.before["position"].rms == pytest.approx(np.sqrt(np.mean(known**2)))
+    assert found.after["position"].rms < 0.2 * found.before["position"].rms
+    assert not found.already_accurate
+
+
+def test_other_starts_move_only_what_may_change(rng):
+    result, _, fresh = repaired(rng)
+    found = th.identify(
+        result.robot, fresh, "position", only="theta3", after=result, starts=3, **QUICK
+    )
+    assert found.other_starts.unique
+
+
 def test_names_that_do_not_exist(rng):
     result, _, fresh = repaired(rng)
     with pytest.raises(InputError, match="has no parameter 'theta33'"):

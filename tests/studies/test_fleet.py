@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import theodolite as th
 from tests.cli.conftest import theodolite  # noqa: F401
@@ -198,3 +200,41 @@ def test_toml_with_what_all_share(tmp_path: Path) -> None:
     path.write_text("robot = 3\n")
     with pytest.raises(InputError, match="not a fleet"):
         read_fleet(path)
+
+
+@pytest.mark.parametrize("robots", [5, 8, 30])
+def test_chance_is_no_common_deviation(robots: int) -> None:
+    """Fleets about their nominal robot: any alarm in 5 %, so in at most 9 of 60 (once in 400)."""
+    rng = np.random.default_rng(robots)
+    names = tuple("abcdefghijkl")
+    alarms = 0
+    for _ in range(60):
+        members = []
+        for _ in range(robots):
+            R = 20.0 * np.triu(rng.standard_normal((12, 12)) * 0.2 + np.eye(12))
+            x = rng.standard_normal(12)
+            members.append(Information(names, R, R @ x + rng.standard_normal(12)))
+        alarms += bool(population(members, np.ones(12)).common())
+    assert alarms <= 9
+
+
+def test_a_tracker_that_stands_elsewhere_hides_no_make() -> None:
+    """Each robot's base is its own affair: what the robots have in common is still seen."""
+    rng = np.random.default_rng(12)
+    nominal = th.robots.puma560()
+    wrong = nominal.with_values({"d3": nominal.values[_place(nominal, "d3")] + 2e-3})
+    members = []
+    for number in range(6):
+        true = th.perturb(wrong, th.ParameterErrors(2e-4, 4e-4), rng)
+        data = th.simulate(true, th.Position(), points=40, rng=rng, noise=th.Noise(position=3e-5))
+        turned = Rotation.from_rotvec(rng.uniform(-0.4, 0.4, 3)).as_matrix()
+        positions = np.asarray(data.positions) @ turned.T + rng.uniform(-0.4, 0.4, 3)
+        moved = replace(data, positions=positions)
+        members.append(Member(f"r{number}", nominal, moved, th.Position(), hold_out=0.0))
+    outcomes = [calibrate_member(member) for member in members]
+    (make,) = makes(members, outcomes)
+    assert "d3" in [make.found.names[place] for place in make.found.common()]
+
+
+def _place(robot: th.Robot, name: str) -> int:
+    return [parameter.name for parameter in robot.parameters].index(name)

@@ -76,7 +76,7 @@ def test_what_is_no_history() -> None:
     nominal = th.robots.stanford()
     data = th.simulate(nominal, "position", points=30, rng=1, noise=NOISE)
     other = th.identify(nominal, data, "position", gains=False, terms="none", hold_out=0.0)
-    with pytest.raises(InputError, match="different robots"):
+    with pytest.raises(InputError, match="another robot"):
         history([*one, Moment("x", date(2026, 2, 1), other)])
 
 
@@ -115,3 +115,19 @@ def test_the_verb(theodolite, tmp_path: Path) -> None:  # noqa: F811
     code, _, errors = theodolite("history", "nowhere")
     assert code == 2
     assert "is not a folder" in errors
+
+
+def test_another_robot_is_refused_before_it_is_kept(tmp_path, theodolite) -> None:  # noqa: F811
+    """Same joints, another arm: the history stays as it was."""
+    for name in ("puma560", "ur10e"):
+        robot = th.robots.load(name)
+        data = th.simulate(robot, th.Position(), points=30, rng=1, noise=th.Noise(position=5e-5))
+        result = th.identify(robot, data, "position", gains=False, terms="none", hold_out=0)
+        result.save(tmp_path / f"{name}.json")
+    folder = tmp_path / "history"
+    assert theodolite("history", folder, "--add", tmp_path / "puma560.json")[0] == 0
+    code, _, errors = theodolite("history", folder, "--add", tmp_path / "ur10e.json")
+    assert code == 2
+    assert "another robot" in errors
+    assert len(list(folder.iterdir())) == 1
+    assert theodolite("history", folder)[0] == 0

@@ -55,7 +55,7 @@ class TestDask:
                     assert killed != os.getpid()
                     os.kill(killed, signal.SIGKILL)
             assert found == {number: number**2 for number in range(14)}
-            with pytest.raises(LostError, match="what was done so far is kept"):
+            with pytest.raises(LostError, match="whole files that were written are kept"):
                 list(each(ends_its_process, [1]))
 
     def test_a_scheduler_that_is_not_there(self) -> None:

@@ -441,7 +441,11 @@ class _Calibration:
         """
         if not self.robot.can_close(self.data.motors).all():
             return residuals(self.robot, self.data, self.method), np.inf
-        values = nominal_placed(problem)
+        if self.kept is not None:
+            # After a repair nothing is placed anew: this is the robot as it was known.
+            values = np.array([parameter.value for parameter in problem.parameters])
+        else:
+            values = nominal_placed(problem)
         return problem.errors(values), reduce(problem, values, Loss()).cost
 
     def _check_enough(self, solution: Solution, expected: int | None) -> None:

@@ -63,9 +63,12 @@ def try_other_starts(
     rng: np.random.Generator,
     tell: Callable[[str], object],
 ) -> OtherStarts:
-    """Search from values drawn within the tolerances of the parameters."""
+    """Search from values drawn within what is known of the parameters that may change."""
     nominal = np.array([parameter.value for parameter in problem.parameters])
     tolerances = np.array([parameter.tolerance for parameter in problem.parameters])
+    if taken.free is not None and taken.prior is not None and len(taken.free) < len(nominal):
+        tolerances[:] = 0.0
+        tolerances[taken.free] = taken.prior.tolerances
     tolerances[~np.isfinite(tolerances)] = 0.0
     cost = taken.reduction.cost
     freedom = max(taken.reduction.rows - len(taken.changed), 1)

@@ -87,8 +87,10 @@ def calibrate(
         if one.result is not None:
             write_robot(one.result.robot, out / f"{one.name}.toml", force=force)
             write_result(one.result, out / f"{one.name}.json", force=force)
+    if common:
+        make_folder(out / "means")
     for number, make in enumerate(common, start=1):
-        write_robot(make.robot, out / f"mean-{number}.toml", force=force)
+        write_robot(make.robot, out / "means" / f"mean-{number}.toml", force=force)
     write_report([fleet_page(fleet.stem, outcomes, common)], page, force=force)
     screen = console(json=json)
     show_fleet(screen, outcomes, common)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -47,10 +48,11 @@ def read_fleet(path: Path) -> list[Entry]:
     if len(rows) > MOST:
         raise InputError(f"lists {len(rows)} robots", where=str(path), allowed=f"up to {MOST}")
     entries = [_entry(row, path, number) for number, row in enumerate(rows, start=1)]
-    names = [entry.name for entry in entries]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    # Files are named by robots, and not every disk tells capitals apart.
+    names = Counter(entry.name.casefold() for entry in entries)
+    twice = next((entry.name for entry in entries if names[entry.name.casefold()] > 1), None)
     if twice is not None:
-        raise InputError(f"two robots are called '{twice}'", where=str(path))
+        raise InputError(f"two robots are called '{twice}', capitals aside", where=str(path))
     return entries
 
 

@@ -14,13 +14,17 @@ from theodolite.errors import InputError
 from theodolite.io.reading import is_folder, read_bytes
 from theodolite.io.result_file import read_result
 from theodolite.io.writing import make_folder, writing
-from theodolite.studies.history import Moment
+from theodolite.studies.history import Moment, check_same_robot
 
 
 def add_result(folder: Path, path: Path) -> Path:
     """Keep a saved result in a history; where it is kept."""
     content = read_bytes(path)
-    when = _day(path, read_result(path).provenance.get("date"))
+    added = _moment(path)
+    when = added.when
+    if is_folder(folder):
+        for before in read_history(folder):
+            check_same_robot(before, added)
     make_folder(folder)
     kept = folder / f"{when.isoformat()}-{hashlib.sha256(content).hexdigest()[:16]}.json"
     if not kept.exists():
@@ -34,11 +38,13 @@ def read_history(folder: Path) -> list[Moment]:
     """All results of a folder: its JSON files."""
     if not is_folder(folder):
         raise InputError("is not a folder", where=str(folder), remedy="Add a saved result to it")
-    moments = []
-    for path in sorted(folder.glob("*.json")):
-        result = read_result(path)
-        moments.append(Moment(path.stem, _day(path, result.provenance.get("date")), result))
-    return moments
+    return [_moment(path) for path in sorted(folder.glob("*.json"))]
+
+
+def _moment(path: Path) -> Moment:
+    result = read_result(path)
+    day = _day(path, result.provenance.get("date"))
+    return Moment(path.stem, day, result, str(result.provenance.get("time", "")))
 
 
 def _day(path: Path, said: object) -> date:

@@ -18,8 +18,10 @@ def provenance(files: Sequence[Path], **options: Any) -> dict[str, Any]:
     import numpy as np
     import scipy
 
+    now = datetime.now(UTC)
     return {
-        "date": datetime.now(UTC).date().isoformat(),
+        "date": now.date().isoformat(),
+        "time": now.time().isoformat(timespec="milliseconds"),
         "theodolite": theodolite.__version__,
         "python": platform.python_version(),
         "numpy": np.__version__,

@@ -90,10 +90,9 @@ class StudyFolder:
             part = _read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
             for name, values in part.items():
                 whole.setdefault(name, []).extend(values)
-        order = sorted(
-            (place for place, run in enumerate(whole.get("run", [])) if run < runs),
-            key=lambda place: whole["run"][place],
-        )
+        # Two that worked at once may both have done a run; the same seed gave the same row.
+        places = {run: place for place, run in enumerate(whole.get("run", [])) if run < runs}
+        order = [places[run] for run in sorted(places)]
         return {name: [values[place] for place in order] for name, values in whole.items()}
 
     def _parts(self) -> Iterator[tuple[int, int, Path]]:

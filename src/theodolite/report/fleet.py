@@ -88,11 +88,15 @@ def _units(make: Make) -> dict[str, Unit]:
     return {parameter.name: parameter.unit for parameter in make.nominal.parameters}
 
 
+#: Units of errors that are not angles.
+_UNITS = {"position": Unit.METRE, "joint stroke": Unit.METRE, "pixel": Unit.PIXEL}
+
+
 def _small(value: float, unit: Unit) -> str:
     """A number with its unit, thousandths of metres and radians."""
     if unit in (Unit.METRE, Unit.RADIAN):
         return f"{1e3 * value:.3g} m{unit.value}"
-    return f"{value:.3g}"
+    return f"{value:.3g} px" if unit is Unit.PIXEL else f"{value:.3g}"
 
 
 def sentences(outcomes: Sequence[Calibrated], makes: Sequence[Make]) -> list[str]:
@@ -107,8 +111,9 @@ def sentences(outcomes: Sequence[Calibrated], makes: Sequence[Make]) -> list[str
             alike = content["common_deviations"]
             worst = [f"{name} {_small(mean[name], units[name])}" for name in alike[:4]]
             said.append(
-                f"{make.nominal.name}: {len(alike)} parameters are off alike on all robots, so the "
-                f"nominal robot is wrong: {', '.join(worst)}{' ...' if len(alike) > 4 else ''}"
+                f"{make.nominal.name}: {len(alike)} parameters share the same deviation on all "
+                f"robots, so the nominal robot is wrong: {', '.join(worst)}"
+                f"{' ...' if len(alike) > 4 else ''}"
             )
         for one in content["outliers"][:SHOWN]:
             said.append(
@@ -125,11 +130,11 @@ def _cells(one: Calibrated) -> tuple[str, ...]:
     if one.result is None:
         return one.name, "", "", "failed", one.message
     before, after = (_errors(one.result, which) for which in ("before", "after"))
+    quantity = "position" if "position" in after else min(after, default="")
     shown = [
-        _small(errors[min(errors)], Unit.METRE) if errors else "" for errors in (before, after)
+        _small(errors[quantity], _UNITS.get(quantity, Unit.RADIAN)) if quantity in errors else ""
+        for errors in (before, after)
     ]
-    if "position" in after:
-        shown = [_small(errors["position"], Unit.METRE) for errors in (before, after)]
     doubts = one.result.doubts()
     return one.name, *shown, "good" if one.result.good else "doubtful", doubts[0] if doubts else ""
 
@@ -202,7 +207,7 @@ def _make_section(make: Make) -> Any:
     )
     return section(
         f"Robots like {make.nominal.name}",
-        Text(("Relative to nominal. Marked: off alike on all robots, at 5 % for all together.",)),
+        Text(("Relative to nominal. Marked: the same on all robots, at 5 % for all together.",)),
         table,
         chart,
     )

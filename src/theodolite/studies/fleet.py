@@ -22,6 +22,7 @@ from theodolite.errors import InputError, TheodoliteError
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.reduction import reduce
 from theodolite.model.machine import Machine
+from theodolite.model.parameters import placing
 from theodolite.model.robot import Robot
 from theodolite.studies.population import Information, Population, information, population
 
@@ -78,26 +79,32 @@ def calibrate_member(member: Member) -> Calibrated:
 
 
 def _information(member: Member, result: Result) -> Information | None:
-    """The linear model of one robot's data; None where it has unknowns that are not the robot's."""
+    """The linear model of one robot's data; None for mechanisms and for robots with terms.
+
+    Where base, tool and sensor stand is each robot's own affair, and is eliminated.
+    """
     robot = member.robot
     if not isinstance(robot, Robot) or not isinstance(result.robot, Robot) or robot.terms:
         return None
-    names = [parameter.name for parameter in robot.parameters]
+    names = {parameter.name for parameter in robot.parameters}
     placed, _, method = member.method.start(robot, member.data, Start.AUTO)
     known = {p.name: p.value for p in result.robot.parameters}
     gains = any(one.name.startswith("K") for one in result.estimates)
     noise = method.noise_for(placed, None)
     problem = method.problem(placed, member.data, noise=noise, gains=gains)
-    if result.robot.terms or not {p.name for p in problem.parameters} <= set(names):
+    own = placing(problem.parameters)
+    common = {p.name for place, p in enumerate(problem.parameters) if place not in own}
+    # What the sensor adds is not in the robot, and its values are not kept there.
+    unknown = [p.name for p in problem.parameters if p.name not in known]
+    if result.robot.terms or not common <= names or unknown:
         return None
     values = np.array([known[p.name] for p in problem.parameters])
     reduction = reduce(problem, values, Loss())
     degrees = max(reduction.rows - result.identifiability.rank, 1)
     sigma = max(float(np.sqrt(reduction.squares / degrees)), np.finfo(float).tiny)
-    nominal = robot.values[[names.index(p.name) for p in problem.parameters]]
+    nominal = np.array([p.value for p in problem.parameters])
     target = reduction.R @ (values - nominal) - reduction.z
-    own = [robot.parameters[names.index(p.name)] for p in problem.parameters]
-    return information(own, reduction.R / sigma, target / sigma)
+    return information(problem.parameters, reduction.R / sigma, target / sigma)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,8 @@ class Moment:
     name: str
     when: date
     result: Result
+    #: The time of day, as far as it is known; several calibrations of one day are in its order.
+    time: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,20 +72,38 @@ class History:
 
 def history(moments: Sequence[Moment]) -> History:
     """What happened to a robot."""
-    order = sorted(moments, key=lambda moment: (moment.when, moment.name))
+    order = sorted(moments, key=lambda moment: (moment.when, moment.time, moment.name))
     if not order:
         raise InputError(
             "there are no calibrations", remedy="Save the result of each calibration and add it"
         )
-    kinds = {moment.result.robot.joint_types for moment in order}
-    if len(kinds) > 1:
-        raise InputError("these are calibrations of different robots", allowed="one robot")
+    for moment in order[1:]:
+        check_same_robot(order[0], moment)
     traces, skipped = _traces(order)
     changes = [
         change for trace in traces for change in _changes(trace, order, ALARMS / len(traces))
     ]
     changes.sort(key=lambda change: (change.after.when, change.chance))
     return History(tuple(order), traces, tuple(changes), skipped)
+
+
+def check_same_robot(one: Moment, other: Moment) -> None:
+    """Refuse two calibrations that are not of the same nominal robot."""
+    first, second = one.result.nominal, other.result.nominal
+    places = {p.name for p in (*first.parameters, *second.parameters) if p.places or p.term}
+    values = [
+        {p.name: p.value for p in robot.parameters if p.name not in places}
+        for robot in (first, second)
+    ]
+    # Terms and gains may be in one of them only.
+    shared = values[0].keys() & values[1].keys()
+    alike = all(np.isclose(values[0][n], values[1][n], rtol=1e-9, atol=1e-12) for n in shared)
+    if first.joint_types != second.joint_types or not alike:
+        raise InputError(
+            f"'{other.name}' is a calibration of another robot than '{one.name}'",
+            allowed="calibrations that started from the same nominal robot",
+            remedy="Keep the history of each robot in a folder of its own",
+        )
 
 
 def _traces(order: Sequence[Moment]) -> tuple[tuple[Trace, ...], tuple[str, ...]]:

@@ -74,12 +74,20 @@ class Population:
     #: What is known of each robot in the end, and how well, (robots, p).
     robots: FloatArray
     robot_errors: FloatArray
+    #: How many robots' worth of measurements tell the mean of each parameter, (p,).
+    worth: FloatArray
 
     def common(self) -> list[int]:
-        """Parameters whose mean is not what the nominal robot says: a wrong nominal."""
-        from scipy.special import ndtr
+        """Parameters whose mean is not what the nominal robot says: a wrong nominal.
 
-        chances = 2.0 * ndtr(-np.abs(self.mean) / self.mean_error)
+        The spread is estimated from as few robots as the mean, so this is Student's test. Of fewer
+        than two robots' worth, nothing can be said.
+        """
+        from scipy.special import stdtr
+
+        degrees = np.maximum(self.worth - 1.0, 1e-9)
+        sizes = np.abs(self.mean) / self.mean_error
+        chances = np.where(self.worth > 2.0, 2.0 * stdtr(degrees, -sizes), 1.0)
         return _holm(chances)
 
     def outliers(self) -> list[tuple[int, int, float]]:
@@ -141,13 +149,16 @@ def population(members: Sequence[Information], tolerances: FloatArray) -> Popula
         # How well the mean is known: each robot says x_i, off by its own error and by the spread.
         known = np.maximum(1.0 - errors[alike] ** 2 / spread**2, 0.0)
         weight = np.maximum(known.sum(axis=0), 1.0 / len(members))
+        # The most likely spread is that about the robots' own mean: too small by one degree.
+        unbiased = spread * np.sqrt(weight / np.maximum(weight - 1.0, 0.5))
         found = Population(
             members[0].names,
             mean * tolerances,
-            spread / np.sqrt(weight) * tolerances,
+            unbiased / np.sqrt(weight) * tolerances,
             spread * tolerances,
             values * tolerances,
             errors * tolerances,
+            weight,
         )
         before, alike = alike, np.ones(len(members), dtype=bool)
         alike[[robot for robot, _, _ in found.outliers()]] = False

@@ -8,6 +8,7 @@ worker, however many there are. What a piece gives is small: rows, not data.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -73,12 +74,13 @@ def _by_dask(
                 running.add(send(*pair))
     except distributed.scheduler.KilledWorker as error:
         raise LostError(
-            f"a piece of the work ended {TRIES} workers; what was done so far is kept"
+            "a piece of the work ended every worker that tried it; whole files that were written "
+            "are kept"
         ) from error
     except (OSError, distributed.client.FutureCancelledError, TimeoutError) as error:
         raise LostError(
-            "the scheduler cannot be reached any more; what was done so far is kept. "
-            "Run the same again to go on"
+            "the scheduler cannot be reached any more; whole files that were written are kept. "
+            "Start it and run the same again"
         ) from error
 
 
@@ -93,6 +95,16 @@ def _client(distributed: Any, workers: int, scheduler: str | None) -> Iterator[A
                 f"no Dask scheduler answers at '{scheduler}'",
                 remedy="Start one, or work in processes of this machine",
             ) from error
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except (OSError, TimeoutError) as error:
+            client.close()
+            raise InputError(
+                f"the Dask scheduler at '{scheduler}' has no workers", remedy="Start some"
+            ) from error
+        # What is wrong is said by us, once.
+        for name in ("distributed", "distributed.client", "distributed.core"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             yield client
         finally:
