@@ -75,7 +75,10 @@ def application(tmp_path_factory) -> Iterator[Running]:
     running = Running(folder)
     yield running
     said = running.close()
-    assert "Traceback" not in said, said[-3000:]
+    # A browser that leaves while a page is on its way: Starlette says so in this way.
+    left = "No response returned"
+    wrong = [part for part in said.split("Traceback")[1:] if left not in part]
+    assert not wrong, said[-3000:]
 
 
 @pytest.fixture(scope="session")

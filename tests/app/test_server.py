@@ -13,7 +13,7 @@ import pytest
 
 from tests.app.conftest import Running
 from tests.quick import some_of
-from theodolite.app.forgetting import PRUNE
+from theodolite.app.forgetting import SOON
 
 #: One process starts the application and the browser.
 pytestmark = pytest.mark.xdist_group("browser")
@@ -100,7 +100,7 @@ def _loads(running: Running, count: int) -> float:
     for number in range(count):
         assert ask(running.address + pages[number % len(pages)])[0] == 200
     # Pages that no browser came back for are forgotten.
-    time.sleep(PRUNE + 10.0)
+    time.sleep(3 * SOON)
     return _memory(running.process.pid) - before
 
 

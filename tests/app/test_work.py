@@ -110,3 +110,18 @@ def test_a_result_stays_until_there_is_another(tmp_path):
         await work.stop()
 
     run_alone(scenario())
+
+
+def test_a_file_of_the_folder_is_never_run(tmp_path):
+    """A folder may hold any file, also one that is called like a module."""
+    for name in ("numpy", "json", "theodolite"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(7)\n")
+
+    async def scenario():
+        work = Work(Workspace(tmp_path))
+        job = work.submit("page", ["robots", "--json"])
+        await _until(lambda: job.state.ended)
+        await work.stop()
+        assert job.state is State.DONE
+
+    run_alone(scenario())

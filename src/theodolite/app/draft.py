@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 
 from theodolite import robots
 from theodolite.app.site import Site
@@ -15,6 +16,8 @@ from theodolite.model.machine import Machine
 FOLDER = "drafts"
 #: Steps that can be undone.
 MOST_UNDO = 200
+#: Seconds between two letters that are undone together.
+PAUSE = 2.0
 
 EMPTY = """\
 format = "theodolite robot 1"
@@ -49,6 +52,8 @@ class Draft:
     stamp: tuple[int, int] | None
     #: Counts changes, for tabs that watch.
     version: int = 0
+    #: When the last letter was typed.
+    typed: float = 0.0
 
     @classmethod
     def open(cls, site: Site, name: str) -> Draft:
@@ -100,7 +105,19 @@ class Draft:
         self.text = text
         self._keep()
 
+    def type(self, text: str) -> None:
+        """Another letter: what is typed without a pause is undone as one."""
+        now = monotonic()
+        if now - self.typed < PAUSE and self.undone and text != self.text:
+            self.redone = []
+            self.text = text
+            self._keep()
+        else:
+            self.change(text)
+        self.typed = now
+
     def undo(self) -> None:
+        self.typed = 0.0
         if self.undone:
             self.redone.append(self.text)
             self.text = self.undone.pop()

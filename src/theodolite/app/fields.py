@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from nicegui import ui
@@ -24,13 +24,19 @@ class Form:
     """The fields of a verb; what is filled in is kept in the workspace at once."""
 
     def __init__(
-        self, site: Site, page: str, fields: Iterable[Field], changed: Callable[[], None]
+        self,
+        site: Site,
+        page: str,
+        fields: Iterable[Field],
+        changed: Callable[[], None],
+        usual: Mapping[str, Any] | None = None,
     ) -> None:
         self.site, self.page, self._changed = site, page, changed
         self.fields = {field.name: field for field in fields}
         kept = site.filled(page)
         self.values: dict[str, Any] = {
-            name: kept.get(name, field.default) for name, field in self.fields.items()
+            name: kept.get(name, (usual or {}).get(name, field.default))
+            for name, field in self.fields.items()
         }
         self._widgets: dict[str, Any] = {}
 

@@ -14,9 +14,9 @@ from typing import Any
 from nicegui import Client
 
 #: Seconds after which a page without a browser is forgotten.
-PRUNE = 15.0
+PRUNE = 60.0
 #: Beyond so many pages without a browser, those of this age are, s: a browser comes back sooner.
-MANY, SOON = 30, 3.0
+MANY, SOON = 10, 3.0
 
 
 def forget_pages() -> None:

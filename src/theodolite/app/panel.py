@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -14,6 +15,7 @@ from theodolite.app.show import show_page
 from theodolite.app.site import Site
 from theodolite.app.work import Job, State
 from theodolite.errors import InputError, TheodoliteError
+from theodolite.io.result_file import read_result
 from theodolite.report.html import write_report
 from theodolite.report.page_file import read_pages
 
@@ -44,16 +46,19 @@ class Panel:
         given: Mapping[str, Any] | None = None,
         first: Iterable[str] = (),
         hidden: Iterable[str] = (),
+        usual: Mapping[str, Any] | None = None,
         view: View | None = None,
         action: str = "Run",
     ) -> None:
         self.site, self.page, self.verb, self.view = site, page, verb, view
         self.given = dict(given or {})
         self._seen: tuple[int, int] | None = None
+        #: Has somebody watched a job on this page?
+        self._waited = False
         known = {field.name: field for field in fields(verb)}
         away = {*self.given, *hidden, *FOR_PAGE}
         asked = [field for field in known.values() if field.name not in away]
-        self.form = Form(site, page, asked, self._changed)
+        self.form = Form(site, page, asked, self._changed, usual)
         required = [field.name for field in asked if field.required]
         leading = [name for name in dict.fromkeys([*required, *first]) if name in self.form.fields]
         ui.label(summary(verb)).classes("text-body2")
@@ -64,6 +69,8 @@ class Panel:
             self.button = ui.button(action, icon="play_arrow", on_click=self._start)
             self.cancel = ui.button("Cancel", icon="stop", on_click=self._cancel).props("outline")
             self.spinner = ui.spinner(size="sm")
+            self.cancel.set_visibility(False)
+            self.spinner.set_visibility(False)
             self.status = ui.label().classes("text-body2").mark("status")
             self.status.props["aria-live"] = "polite"
         rest = [name for name in self.form.fields if name not in leading]
@@ -74,7 +81,6 @@ class Panel:
             self.line = ui.label().classes("font-mono text-caption break-all").mark("command")
         self.result = ui.column().classes("w-full gap-2").mark("result")
         self._changed()
-        self._look()
         ui.timer(LOOK, self._look)
 
     def values(self) -> dict[str, Any]:
@@ -106,7 +112,7 @@ class Panel:
         elif taken:
             return
         self.site.work.submit(self.page, command, added)
-        self._look()
+        await self._look()
 
     def _added(self) -> list[str]:
         known = {field.name: field for field in fields(self.verb)}
@@ -121,17 +127,18 @@ class Panel:
         job = self.site.work.of_page(self.page)
         if job is not None:
             await self.site.work.cancel(job)
-            self._look()
+            await self._look()
 
     def _refuse(self, message: str) -> None:
         self.result.clear()
         with self.result:
             show_message(message)
 
-    def _look(self) -> None:
+    async def _look(self) -> None:
         """Show how far the job is; its result once it is there."""
         job = self.site.work.of_page(self.page)
         busy = job is not None and not job.state.ended
+        self._waited = self._waited or busy
         self.cancel.set_visibility(busy)
         self.spinner.set_visibility(busy)
         self.button.set_enabled(not busy)
@@ -146,10 +153,25 @@ class Panel:
         self.status.set_text(f"{job.state.value}{took}{told}")
         seen = (job.number, job.version)
         if not busy and seen != self._seen:
+            if self._waited:
+                ui.run_javascript(f"getElement({self.result.id})?.$el?.scrollIntoView()")
             self._seen = seen
+            # Results of long recordings are large: they are read beside the pages' own work.
+            await run.io_bound(self._load)
             self.result.clear()
             with self.result:
                 self._show_all(job)
+
+    def _load(self) -> None:
+        """Read what will be shown; what cannot be read is said when it is shown."""
+        good = self.site.work.result_of(self.page)
+        if good is None:
+            return
+        readers = {FOR_PAGE["report"]: read_pages, FOR_PAGE["save_result"]: read_result}
+        for name, read in readers.items():
+            if (self.site.work.folder(good) / name).exists():
+                with contextlib.suppress(TheodoliteError):
+                    self.site.work.loaded(good, name, read)
 
     def _show_all(self, job: Job) -> None:
         """What the last job gave; where it gave nothing, why, and what was there before."""
@@ -187,9 +209,9 @@ class Panel:
         else:
             show_text(self.site.work.output(job))
 
-    def _close(self, job: Job) -> None:
+    async def _close(self, job: Job) -> None:
         self.site.work.close(job)
-        self._look()
+        await self._look()
 
     async def _write_report(self, job: Job) -> None:
         name = await ask_name("Write the report to", f"report-{job.number}.html")
@@ -209,7 +231,7 @@ class Panel:
 def show_reports(site: Site, job: Job) -> None:
     """The report that a verb wrote for the page."""
     try:
-        for page in read_pages(site.work.folder(job) / FOR_PAGE["report"]):
+        for page in site.work.loaded(job, FOR_PAGE["report"], read_pages):
             show_page(page)
     except InputError as error:
         show_message(str(error))

@@ -23,6 +23,8 @@ ABOVE = np.array([0.0, 0.0, 0.07])
 LINK, BASE, JOINT, SLIDE, TARGET = "#4a90d9", "#9aa0a6", "#f39c12", "#27ae60", "#c0392b"
 #: Sizes as a part of the reach.
 TUBE, DRUM, DRUM_LENGTH, TRIAD, BALL = 0.022, 0.04, 0.11, 0.16, 0.022
+#: Of a light and of a dark scene: the ground, and the lines of the floor.
+GROUND, GRID = ("#f4f6f8", "#1f2226"), ("#d5dade", "#3a4047")
 #: A square of the floor as it is drawn, and how wide the floor is.
 SQUARE, FLOOR = 0.25, 4
 
@@ -34,7 +36,9 @@ MOST_POINTS, MOST_NEEDLES = 5000, 300
 class RobotScene:
     """The scene of one robot."""
 
-    def __init__(self, machine: Machine, *, height: str = "26rem", names: bool = True) -> None:
+    def __init__(
+        self, machine: Machine, *, height: str = "26rem", names: bool = True, dark: bool = False
+    ) -> None:
         self.skeleton = Skeleton(machine)
         self.machine = machine
         self.readings = self.skeleton.middle()
@@ -42,7 +46,7 @@ class RobotScene:
         # What is drawn has a size of one or two, and squares of the floor are round numbers.
         spacing = _round(SQUARE * _size(drawn, machine))
         self.scale = SQUARE / spacing
-        self.scene = ui.scene(grid=(FLOOR, int(FLOOR / SQUARE)), background_color="#f4f6f8", fps=15)
+        self.scene = ui.scene(grid=False, background_color=GROUND[dark], fps=15)
         self.scene.classes("w-full").style(f"height: {height}")
         self.scene.props["aria-label"] = f"{machine.name} in three dimensions"
         corners = self.scale * _moving(drawn)
@@ -59,9 +63,17 @@ class RobotScene:
         )
         self._moving: list[Any] = []
         with self.scene:
+            self._floor(min(0.0, float(corners[:, 2].min())), GRID[dark])
             self._build(drawn, names=names)
         self.draw(drawn)
         ui.label(f"A square of the floor is {1e3 * spacing:g} mm wide.").classes("text-caption")
+
+    def _floor(self, height: float, colour: str) -> None:
+        """Lines below the robot: they hide nothing, and say how large it is."""
+        half = FLOOR / 2
+        for place in np.linspace(-half, half, int(FLOOR / SQUARE) + 1).tolist():
+            for start, end in (((place, -half), (place, half)), ((-half, place), (half, place))):
+                self.scene.line([*start, height], [*end, height]).material(colour)
 
     def _build(self, drawn: Drawn, *, names: bool) -> None:
         self._links = [

@@ -22,6 +22,8 @@ except ImportError:  # pragma: no cover
 #: The first port that is tried where none is asked for.
 PORT = 8420
 TRIES = 50
+#: Seconds after which a page that lost its connection is forgotten.
+RECONNECT = 60.0
 #: Fewer letters of a token can be guessed.
 SHORTEST_TOKEN = 16
 
@@ -43,7 +45,8 @@ def serve(
     check_address(host, token)
     workspace = Workspace(folder)
     port = free_port(host, port)
-    shown = f"http://{host}:{port}/" + (f"?token={token}" if token else "")
+    named = f"[{host.strip('[]')}]" if ":" in host else host
+    shown = f"http://{named}:{port}/" + (f"?token={token}" if token else "")
     # Two applications in one folder would run two jobs at a time.
     lock = claim(workspace, shown)
     site = Site(workspace, Work(workspace))
@@ -67,6 +70,8 @@ def serve(
         show_welcome_message=False,
         favicon="📐",
         fastapi_docs=False,
+        # A lid that was closed, or a busy machine: the page goes on where it was.
+        reconnect_timeout=RECONNECT,
     )
     lock.close()
 

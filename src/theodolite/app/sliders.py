@@ -17,10 +17,10 @@ from theodolite.model.poses import roll_pitch_yaw
 from theodolite.report.skeleton import Drawn
 
 
-def show_robot(machine: Machine) -> None:
+def show_robot(machine: Machine, *, dark: bool = False) -> None:
     """The robot in space with a slider for each joint."""
     try:
-        scene = RobotScene(machine)
+        scene = RobotScene(machine, dark=dark)
     except TheodoliteError as error:
         show_message(str(error))
         return

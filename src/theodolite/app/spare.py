@@ -9,20 +9,27 @@ import json
 import os
 import sys
 
+#: How it ends where it cannot even start: as the command line does for its own defects.
+DEFECT = 3
+
 
 def main() -> None:
     """Load, wait, run."""
-    import theodolite.api
-    from theodolite.__main__ import main as run
-    from theodolite.cli.main import application
+    try:
+        import theodolite.api
+        from theodolite.__main__ import main as run
+        from theodolite.cli.main import application
 
-    del theodolite
-    application()
-    line = sys.stdin.readline()
-    if not line:
-        # Whoever started it has ended.
-        return
-    asked = json.loads(line)
+        del theodolite
+        application()
+        line = sys.stdin.readline()
+        if not line:
+            # Whoever started it has ended.
+            return
+        asked = json.loads(line)
+    except Exception as error:
+        sys.stderr.write(f"error: {type(error).__name__}: {error}\n")
+        sys.exit(DEFECT)
     out = os.open(asked["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     os.dup2(out, sys.stdout.fileno())
     os.close(out)

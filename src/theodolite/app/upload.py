@@ -13,9 +13,13 @@ from theodolite.errors import TheodoliteError
 
 
 def upload_area(
-    site: Site, kept: Callable[[str], Any], *, label: str = "Drop files here, or choose them"
+    site: Site,
+    kept: Callable[[list[str]], Any],
+    *,
+    label: str = "Drop files here, or choose them",
 ) -> ui.upload:
-    """Where files can be dropped; each is kept in the folder, and its name told."""
+    """Where files can be dropped; each is kept in the folder, and in the end all names are told."""
+    names: list[str] = []
 
     async def take(event: Any) -> None:
         try:
@@ -23,9 +27,14 @@ def upload_area(
         except TheodoliteError as error:
             ui.notify(str(error), type="negative", multi_line=True)
             return
-        name = site.workspace.name(path)
-        ui.notify(f"kept as {name}")
-        kept(name)
+        names.append(site.workspace.name(path))
+        ui.notify(f"kept as {names[-1]}")
+
+    def finish() -> None:
+        # Not before the last file has come: a page that is shown anew ends what is on its way.
+        if names:
+            kept(names.copy())
+            names.clear()
 
     def refuse() -> None:
         ui.notify(f"refused: a file may have {LARGEST_UPLOAD >> 20} MB", type="negative")
@@ -39,4 +48,5 @@ def upload_area(
         on_rejected=refuse,
     )
     shown.classes("w-full max-w-xl").props("flat bordered")
+    shown.on("finish", finish)
     return shown

@@ -14,6 +14,7 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from pathlib import Path
@@ -30,6 +31,8 @@ KEPT = 60
 GRACE = 2.0
 #: More words than this of a program's messages are cut.
 LONGEST = 20_000
+#: Files of results that are kept read: that of a long recording takes some 100 MB.
+LOADED = 6
 
 
 class State(Enum):
@@ -100,6 +103,7 @@ class Work:
         self._spare: asyncio.subprocess.Process | None = None
         self._runner: asyncio.Task[None] | None = None
         self._stopped = False
+        self._loaded: dict[tuple[int, int, str], Any] = {}
 
     def submit(self, page: str, command: list[str], added: list[str] | None = None) -> Job:
         """Queue a verb; the result that the page had before gives way when this one has its own."""
@@ -148,6 +152,15 @@ class Work:
         except (ValueError, RecursionError):
             return {}
         return content if isinstance(content, dict) else {}
+
+    def loaded(self, job: Job, name: str, read: Callable[[Path], Any]) -> Any:
+        """What a file of a job holds, read once: pages show it again and again."""
+        key = (job.number, job.version, name)
+        if key not in self._loaded:
+            while len(self._loaded) >= LOADED:
+                self._loaded.pop(next(iter(self._loaded)), None)
+            self._loaded[key] = read(self.folder(job) / name)
+        return self._loaded[key]
 
     def close(self, job: Job) -> None:
         """Forget a job that has ended."""
@@ -255,7 +268,8 @@ class Work:
 
     async def _start_spare(self) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "theodolite.app.spare"),
+            # -P: a file of the folder called numpy.py is not to be run.
+            *(sys.executable, "-P", "-m", "theodolite.app.spare"),
             cwd=self.workspace.root,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,

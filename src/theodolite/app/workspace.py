@@ -163,6 +163,10 @@ class Workspace:
     def own(self, *parts: str) -> Path:
         """A file of the application itself; the folders on the way are made."""
         path = self.root.joinpath(OWN, *parts)
+        if not path.parent.resolve().is_relative_to(self.root):
+            raise InputError(
+                f"'{OWN}' leads outside the folder of this application", remedy="Remove that link"
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 

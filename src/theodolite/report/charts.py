@@ -12,7 +12,7 @@ from theodolite.report.page import Axes, Bars, Chart, Cloud, Histogram, Map, Ser
 #: Bins of a running mean over an axis.
 BINS = 12
 #: More points than this are thinned evenly: nobody sees them apart, and the file stays small.
-MOST = 20_000
+MOST = 3000
 #: More names than this on a map cannot be read.
 MOST_NAMES = 80
 

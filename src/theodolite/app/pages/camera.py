@@ -25,7 +25,7 @@ def register(site: Site) -> None:
                 "(column 'picture'). 2. Calibrate the lens, if it is not known. 3. Identify; into "
                 "the folder of Drawings each picture is written with its marks and errors."
             ).classes("max-w-4xl")
-            upload_area(site, lambda name: ui.navigate.reload(), label="Drop pictures here")
+            upload_area(site, lambda names: ui.navigate.reload(), label="Drop pictures here")
             with ui.expansion("The lens").classes("w-full"):
                 Panel(site, "camera/lens", "lens", action="Calibrate the lens")
             with ui.expansion("The robot", value=True).classes("w-full"):

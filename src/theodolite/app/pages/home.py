@@ -22,7 +22,7 @@ def register(site: Site) -> None:
                 _begin()
                 for kind in (Kind.ROBOT, Kind.DATA, Kind.RESULT, Kind.REPORT):
                     _files(site, kind)
-            upload_area(site, lambda name: ui.navigate.reload())
+            upload_area(site, lambda names: ui.navigate.reload())
 
 
 def _begin() -> None:

@@ -130,6 +130,7 @@ def _points(site: Site, name: str, robot: str) -> None:
         given={"robot": robot, "method": name},
         first=("out", "points", "noise_mm", "error_mm", "error_mrad", "save_true", "seed"),
         hidden=_hidden(name),
+        usual={"out": f"{name}.csv"},
         view=show_generated,
         action="Generate",
     )
@@ -148,7 +149,7 @@ def _identification(site: Site, name: str, robot: str) -> None:
     )
     with panel.beside:
         with ui.expansion("Bring data").classes("w-full").props("dense"):
-            upload_area(site, lambda file: panel.form.set("data", [file]))
+            upload_area(site, lambda files: panel.form.set("data", files))
         data_preview(site, robot, CLASSES[METHODS.index(name)], panel)
 
 
@@ -160,6 +161,7 @@ def _design(site: Site, name: str, robot: str) -> None:
         given={"robot": robot, "method": name},
         first=("out", "points", "until_mm", "criterion", "noise_mm", "candidates"),
         hidden=_hidden(name),
+        usual={"points": 30, "out": f"{name}-design.csv"},
         view=show_designed,
         action="Design",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 from nicegui import app, ui
@@ -15,10 +16,13 @@ from theodolite.app.panel import ask_name, ask_to_overwrite, show_message
 from theodolite.app.site import Site
 from theodolite.app.sliders import show_robot
 from theodolite.errors import TheodoliteError
+from theodolite.io.robot_file import format_robot
 from theodolite.model.machine import Machine
 
 #: Seconds between two looks at whether the file changed.
 LOOK = 1.0
+#: Seconds without a key after which a text is checked and drawn.
+PAUSE = 0.6
 
 
 def register(site: Site) -> None:
@@ -109,6 +113,9 @@ class _Editor:
 
     def __init__(self, site: Site, draft: Draft) -> None:
         self.site, self.draft = site, draft
+        self._typed_at = 0.0
+        #: The robot that is shown, as its file would say it.
+        self._drawn: str | None = None
 
     def show(self) -> None:
         with ui.row().classes("items-center"):
@@ -135,6 +142,7 @@ class _Editor:
             self.picture = ui.column().classes("col")
         self._refresh()
         ui.timer(LOOK, self._look_outside)
+        ui.timer(PAUSE / 2, self._settle)
 
     def change(self, edit: Callable[[str], str]) -> None:
         """Change one value; the table stays as it is, with whatever is being typed elsewhere."""
@@ -142,8 +150,16 @@ class _Editor:
         self._refresh(table=False)
 
     def _typed(self, event: Any) -> None:
+        """Keep every letter at once; look at the robot when the typing pauses."""
         if event.value != self.draft.text:
-            self.draft.change(event.value)
+            self.draft.type(event.value)
+            self.seen = self.draft.version
+            self._typed_at = monotonic()
+            self.state.set_text("unsaved changes" if self.draft.unsaved else "saved")
+
+    def _settle(self) -> None:
+        if self._typed_at and monotonic() - self._typed_at >= PAUSE:
+            self._typed_at = 0.0
             self._refresh(text=False)
 
     def _refresh(self, *, text: bool = True, table: bool = True) -> None:
@@ -170,10 +186,13 @@ class _Editor:
             self.table.clear()
             with self.table:
                 frames_table(draft.text, self.change)
-        if machine is not None:
+        drawn = None if machine is None else format_robot(machine)
+        if machine is not None and drawn != self._drawn:
+            # A scene is dear: a browser has few of them, and each looks elsewhere at first.
+            self._drawn = drawn
             self.picture.clear()
             with self.picture:
-                show_robot(machine)
+                show_robot(machine, dark=self.site.look("dark") is True)
 
     def _undo(self) -> None:
         self.draft.undo()

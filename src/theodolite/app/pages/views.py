@@ -121,7 +121,8 @@ def _configurations(site: Site, robot: str, file: Path) -> None:
     except (TheodoliteError, OSError) as error:
         show_message(str(error), bad=False)
         return
-    in_space(site, "In space", lambda: RobotScene(machine).cloud(places))
+    dark = site.look("dark") is True
+    in_space(site, "In space", lambda: RobotScene(machine, dark=dark).cloud(places))
     _raw_table(path.read_text(encoding="utf-8", errors="replace").splitlines())
 
 
@@ -140,9 +141,8 @@ def _raw_table(lines: list[str]) -> None:
 
 def show_identified(site: Site, job: Job) -> None:
     """The verdict, the report, residuals in space; save the calibrated robot."""
-    path = site.work.folder(job) / FOR_PAGE["save_result"]
     try:
-        result = read_result(path)
+        result = site.work.loaded(job, FOR_PAGE["save_result"], read_result)
     except TheodoliteError as error:
         show_message(str(error))
         return
@@ -193,7 +193,9 @@ def _arrows(site: Site, result: Result) -> None:
     places, errors = visits.places[there], visits.errors[there]
 
     def build() -> None:
-        factor = RobotScene(result.robot, names=False).arrows(places, errors)
+        factor = RobotScene(result.robot, names=False, dark=site.look("dark") is True).arrows(
+            places, errors
+        )
         ui.label(f"Errors after calibration, enlarged {factor:g} times.")
 
     in_space(site, "What is left, in space", build)
