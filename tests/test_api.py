@@ -428,3 +428,15 @@ def test_long_work_says_what_it_does_next() -> None:
     tried = [sentence for sentence in told if sentence.startswith("model ")]
     assert len(tried) == len(result.choice.tried)
     assert tried[0].startswith("model 1, geometry")
+
+
+def test_tables_may_name_their_sets_and_hold_words_for_people() -> None:
+    robot = th.robots.irb120()
+    data = th.simulate(robot, th.PositionLink(), points=20, rng=1)
+    named = {f"q{n}_rad": data.motors[:, n - 1] for n in range(1, 7)}
+    named |= {"set": [f"hole {label}" for label in data.sets], "who": ["me"] * len(data)}
+    found = th.identify(robot, named, "position-link", gains=False, terms="none", hold_out=0)
+    plain = th.identify(robot, data, "position-link", gains=False, terms="none", hold_out=0)
+    assert found.rank == plain.rank
+    with pytest.raises(th.InputError, match="column 'q2_rad' holds something other than numbers"):
+        th.identify(robot, {**named, "q2_rad": ["x"] * len(data)}, "position-link")

@@ -33,7 +33,7 @@ def test_a_foreign_file_is_understood_and_calibrated(theodolite, foreign: Path) 
     code, out, errors = theodolite(*arguments, "--save-mapping", "m.toml")
     assert (code, errors) == (1, "")
     assert "foreign.csv: unknown column 'A1'" in out
-    assert "found: joint 2, 5 reversed" in out
+    assert "found: joints 2 and 5 reversed" in out
     assert "sure: it fits, and nothing else does" in out
     assert '--map "q1_deg=A1,q2_deg=-A2,q3_deg=A3,q4_deg=A4,q5_deg=-A5' in out
     code, out, _ = theodolite(*arguments, "--mapping", "m.toml", "--json")

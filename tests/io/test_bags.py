@@ -182,7 +182,7 @@ def test_empty_and_damaged_bags(tmp_path: Path) -> None:
     for name in ("bad.bag", "bad.mcap"):
         with pytest.raises(InputError, match=f"{name}: is not a bag that can be read"):
             read(tmp_path / name)
-    with pytest.raises(InputError, match=r"does not exist"):
+    with pytest.raises(InputError, match=r"there is no such file"):
         read(tmp_path / "none.bag")
 
 

@@ -77,7 +77,7 @@ def turned(joints: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarr
 CHANGES = {
     "nothing": (lambda q, p: (q, p), ()),
     "reversed": (reverse(2), ("joint 2 reversed",)),
-    "several reversed": (reverse(2, 3, 6), ("joint 2, 3, 6 reversed",)),
+    "several reversed": (reverse(2, 3, 6), ("joints 2, 3 and 6 reversed",)),
     "exchanged": (exchange(2, 3), ("joints 2 and 3 exchanged",)),
     "exchanged and reversed": (
         lambda q, p: reverse(3)(*exchange(4, 5)(q, p)),

@@ -10,12 +10,12 @@ from typer.core import TyperCommand
 #: Options by what they are about; those in no group come first.
 GROUPS = {
     "The method": ("plane", "line", "radius_mm", "between", "tool_turn"),
-    "The model": ("gains", "terms", "rows_as_time", "priorities"),
+    "The model": ("gains", "terms", "masses", "only", "rows_as_time", "priorities"),
     "Noise": ("noise_mm", "noise_mrad", "noise_joint_deg", "noise_slide_mm", "noise_px"),
     "The true robot": ("true", "error_mm", "error_mrad", "error_gain", "save_true"),
     "Pictures": (
         *("images", "board", "board_tolerance", "lens_images", "lens_board", "lens", "lens_model"),
-        *("keep_lens", "mount", "drawings", "only"),
+        *("keep_lens", "mount", "drawings"),
     ),
     "Reading files": ("columns", "ignore", "ignore_limits", "map_", "mapping", "tip", "root"),
     "Output": (

@@ -20,6 +20,8 @@ from theodolite.errors import InputError
 
 #: A prediction with this relative error is no better than none.
 USELESS = 1.0
+#: A model with a joint that is off by more of its torque is not called good.
+POOR = 0.5
 #: A joint is worse than the others if its error is this many times the usual one.
 WORSE = 3.0
 #: An error on unseen data this many times that of the fit means that the fit learned its noise.
@@ -168,7 +170,7 @@ def write_verdict(
         words = f"The model misses {which} by {percent}: do not use it."
     elif check is None:
         words = f"The model fits {which} to {percent}; check another recording to judge it."
-    elif decisive.error <= limits.good:
+    elif decisive.error <= limits.good and max(decisive.joint_errors) <= POOR:
         words = f"The model predicts {which} to {percent}: good."
     else:
         words = f"The model predicts {which} to {percent}: usable, not good."

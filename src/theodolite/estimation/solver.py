@@ -218,12 +218,14 @@ def _by_way_of_all(search: Search, first: Point, *, base_wanted: bool) -> _Found
         search = replace(search, prior=wider)
         if not search.near:
             end = replace(search.continued(end.point, end), first=end.first)
-    known = examine(
-        problem,
-        end.point.values,
-        end.point.reduction,
-        before=examine(problem, end.first.values, end.first.reduction),
-    )
+    # Small terms tell apart a little what geometry cannot: axes that bend are not quite parallel.
+    # That is too little to be of use to anybody, so that the nominal geometry decides.
+    with_terms = any(parameter.term for parameter in problem.parameters)
+    begun = _nominal_point(problem, end.first) if with_terms else end.first
+    before = examine(problem, begun.values, begun.reduction)
+    known = examine(problem, end.point.values, end.point.reduction, before=before)
+    if with_terms and known.rank > before.rank:
+        known = settle(before, known)
     cost_of_all = end.point.cost
     if base_wanted and known.rank:
         narrowed = search.narrowed_to(known)
@@ -234,6 +236,14 @@ def _by_way_of_all(search: Search, first: Point, *, base_wanted: bool) -> _Found
         known = settle(known, there)
         search = search.narrowed_to(known)
     return _Found(search, end, known, cost_of_all)
+
+
+def _nominal_point(problem: Problem, first: Point) -> Point:
+    """The nominal values; where a search began, if these are impossible."""
+    given = _given_values(problem)
+    if np.array_equal(given, first.values):
+        return first
+    return point_at(problem, given, Loss()) or first
 
 
 def _regrouped_start(search: Search, end: End, known: Identifiability) -> Point | None:

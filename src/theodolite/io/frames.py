@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from theodolite.arrays import FloatArray
 from theodolite.calibration.data import Dataset
 from theodolite.errors import InputError
+from theodolite.io.naming import LABELS, NUMBERED, with_unit
 from theodolite.io.number_table import Table
 from theodolite.io.tables import checked, dataset_of
 from theodolite.model.machine import Machine
@@ -24,16 +26,29 @@ def from_columns(
     check_limits: bool = True,
 ) -> Dataset:
     """Columns with the names that measurement files have."""
-    names = [str(name) for name in table.keys()]  # noqa: SIM118  # a frame iterates over columns too
-    try:
-        columns = [np.asarray(table[name], dtype=np.float64) for name in table.keys()]  # noqa: SIM118
-    except (TypeError, ValueError) as error:
-        raise InputError("a column holds something other than numbers", where="table") from error
-    if not columns or any(column.ndim != 1 for column in columns):
+    columns: dict[str, FloatArray] = {}
+    words: dict[str, tuple[str, ...]] = {}
+    for key in table.keys():  # noqa: SIM118  # a frame iterates over columns too
+        name = str(key)
+        try:
+            columns[name] = np.asarray(table[key], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            cells = [str(cell) for cell in np.asarray(table[key], dtype=object).ravel()]
+            if name in LABELS:
+                # Names of sets and sessions become numbers, as in files.
+                words[name] = tuple(dict.fromkeys(cells))
+                columns[name] = np.array([float(words[name].index(cell)) for cell in cells])
+            elif with_unit(name)[1] or NUMBERED.fullmatch(name):
+                raise InputError(
+                    f"column '{name}' holds something other than numbers", where="table"
+                ) from error
+            # Other words are for people.
+    names = list(columns)
+    if not columns or any(column.ndim != 1 for column in columns.values()):
         raise InputError("the table has no columns of numbers", where="table")
-    if len({len(column) for column in columns}) > 1:
+    if len({len(column) for column in columns.values()}) > 1:
         raise InputError("the columns have different lengths", where="table")
-    values = np.column_stack(columns)
+    values = np.column_stack([*columns.values()])
     bad = np.argwhere(np.isinf(values))
     if len(bad):
         row, column = bad[0]
@@ -42,5 +57,5 @@ def from_columns(
             where="table",
             allowed="finite numbers",
         )
-    found = Table(Path("table"), tuple(names), values, np.arange(1, len(values) + 1))
+    found = Table(Path("table"), tuple(names), values, np.arange(1, len(values) + 1), words=words)
     return checked(dataset_of(found, robot, check_limits=check_limits, own=own)[0], robot, needs)

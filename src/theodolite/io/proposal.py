@@ -152,8 +152,9 @@ def _proposal(
     winner: _Try, found: list[Tried], names: Sequence[str], columns: dict[int, FloatArray]
 ) -> Proposal:
     """The simplest of the readings that fit best, what it means and what else would do."""
-    alike = [each for each in found if each.misfit <= ALIKE * max(found[0].misfit, FINEST)]
-    chosen = min(alike, key=lambda each: each.reading.changes(winner.plain))
+    # A nominal robot is off by itself: what is unusual has to fit clearly better to be believed.
+    alike = [each for each in found if each.misfit <= CLEAR * max(found[0].misfit, FINEST)]
+    chosen = min(alike, key=lambda each: (each.reading.changes(winner.plain), each.misfit))
     unit = _unit(chosen.scale)
     mapping = _mapping(winner, chosen.reading, unit or winner.length or "mm", names, columns)
     rms = chosen.misfit * winner.trial.spread / chosen.scale if chosen.scale > 0 else None
@@ -173,8 +174,13 @@ def _proposal(
         for each in found
         if each.misfit <= CLEAR * misfit and not _differs_only_in(each, chosen, same)
     ]
-    rivals = rivals if unusual else []
-    undecided += [f"as good: {_words(each.reading, winner.plain)}" for each in rivals[:2]]
+    better = [each for each in rivals if ALIKE * each.misfit < chosen.misfit]
+    rivals = rivals if unusual else better
+    undecided += [
+        f"{_words(each.reading, winner.plain) or 'as the names say'} fits "
+        f"{'slightly better' if each in better else 'equally well'}"
+        for each in rivals[:2]
+    ]
     certainty = Certainty.LIKELY if rivals or same else Certainty.SURE
     findings = tuple(_findings(winner, chosen, unit, names))
     return Proposal(mapping, certainty, findings, tuple(undecided), rms)
@@ -233,7 +239,9 @@ def _words(reading: Reading, plain: Reading) -> str:
         parts.append("left-handed coordinates")
     reversed_joints = [str(n) for n, sign in enumerate(reading.signs, 1) if sign < 0]
     if reversed_joints:
-        parts.append(f"joint {', '.join(reversed_joints)} reversed")
+        *others, last = reversed_joints
+        named = f"joints {', '.join(others)} and {last}" if others else f"joint {last}"
+        parts.append(f"{named} reversed")
     moved = [
         n for n, (a, b) in enumerate(zip(reading.order, plain.order, strict=True), 1) if a != b
     ]
