@@ -96,9 +96,7 @@ def test_no_information_is_lost() -> None:
 
 
 def test_the_noise_of_each_source_is_estimated() -> None:
-    result = fitted(
-        recorded(4, more=12), "tracker table sockets", terms="none", gains=False, hold_out=0
-    )
+    result = fitted(recorded(4, more=12), "tracker table sockets", hold_out=0)
     sizes = {share.name: share.noise.position for share in result.shares}
     for name, noise in (("tracker", TRACKER), ("table", TABLE), ("sockets", SOCKETS)):
         assert sizes[name] == pytest.approx(noise, rel=0.1)
@@ -128,7 +126,7 @@ def coverage(runs: int) -> float:
     inside = []
     for seed in range(runs):
         data, true = recorded(100 + seed), true_robot(100 + seed)
-        result = fitted(data, "tracker table", terms="none", gains=False, hold_out=0)
+        result = fitted(data, "tracker table", hold_out=0)
         truth = dict(zip([p.name for p in true.parameters], true.values, strict=True))
         for estimate in result.estimates:
             # What stands for several parameters is compared elsewhere; here the plain ones.

@@ -323,6 +323,8 @@ def test_python_gets_what_the_command_line_gets(theodolite) -> None:
     judgement = th.judge_identification(result, check)
     th.write_dynamics("python.json", result, judgement, inputs=[Path("check.csv")])
     cli, python = (json.loads(Path(f"{name}.json").read_text()) for name in ("cli", "python"))
+    # They were written one after the other.
+    assert cli["provenance"].pop("time") < python["provenance"].pop("time")
     assert cli == python
     assert json.loads(out)["verdict"] == judgement.verdict
     assert set(cli["provenance"]["files"]) == {"fit.csv", "check.csv"}

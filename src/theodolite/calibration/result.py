@@ -314,9 +314,10 @@ class Result:
         # Of many terms that share a load, none may be determined alone.
         weak = [one.symbol for one in self.estimates if one.weak and not one.term]
         if weak:
+            verb = "is" if len(weak) == 1 else "are"
             found.append(
-                f"The data hardly determine {', '.join(weak)}: the intervals there come from the "
-                "tolerances."
+                f"{', '.join(weak)} {verb} poorly determined: the intervals reflect the assumed "
+                "tolerances, not the data."
             )
         if self.links_fixed is not None:
             found.append(self.links_fixed.sentence())
@@ -464,7 +465,7 @@ class Result:
         if self.robust:
             end = "was down-weighted as an outlier" if one else "were down-weighted as outliers"
         else:
-            end = f"{'fits' if one else 'fit'} worse than chance allows"
+            end = "is a mild outlier" if one else "are mild outliers"
         return f"{self._named_outliers()} {end}."
 
     def _gross_outliers(self) -> str:

@@ -41,6 +41,11 @@ READABLE = {
 }
 
 
+def _large(value: float) -> str:
+    """A number of any size: with one decimal where that can be read."""
+    return f"{value:.1f}" if value < 1e4 else f"{value:.2g}"
+
+
 def show_robot(console: Console, robot: Machine) -> None:
     """The robot's table of frames or bodies, in millimetres and degrees."""
     if isinstance(robot, Mechanism):
@@ -186,7 +191,7 @@ def show_identifiability(
         # Found by rules, not from samples: there is nothing to be doubtful about.
         return
     gap = "none needed: full rank" if known.gap == float("inf") else f"{known.gap:.1e}"
-    console.print(f"condition number {known.condition_number:.1f}, gap {gap}")
+    console.print(f"condition number {_large(known.condition_number)}, gap {gap}")
     if not known.clear:
         console.print(
             "[yellow]The gap is narrow: the rank is a matter of judgement. Measure configurations "
@@ -235,7 +240,7 @@ def show_completeness(console: Console, report: Completeness) -> None:
 def show_excitation(console: Console, excited: Excitation) -> None:
     """Whether a recording excites the parameters sufficiently, and which it does not."""
     console.print(
-        f"condition number {excited.condition_number:.1f} against "
+        f"condition number {_large(excited.condition_number)} against "
         f"{excited.random_condition_number:.1f} of random configurations; least well determined: "
         f"{' '.join(excited.weakest)}"
     )
@@ -406,7 +411,7 @@ def show_result(console: Console, result: Result) -> None:
     iterations = f"{result.iterations} iteration{'' if result.iterations == 1 else 's'}"
     console.print(
         f"[{colour}]{result.status.value}[/{colour}] {iterations}, {result.rank} parameters, "
-        f"condition number {result.identifiability.condition_number:.1f}, "
+        f"condition number {_large(result.identifiability.condition_number)}, "
         f"{result.statistics.degrees_of_freedom} degrees of freedom"
     )
     table = Table(title="Parameters", title_justify="left")
