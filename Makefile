@@ -49,6 +49,7 @@ bench: $(BENCH)/.installed $(DYNAMICS)/.installed
 	$(BENCH)/bin/python bench/compensation.py
 	$(BENCH)/bin/python bench/design.py
 	$(BENCH)/bin/python bench/startup.py
+	$(DYNAMICS)/bin/python bench/studies.py
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Theodolite needs Python 3.11 or later: make PYTHON=python3.11")'
@@ -75,7 +76,7 @@ $(BENCH)/.installed: pyproject.toml bench/constraints.txt
 $(DYNAMICS)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --without-pip $(DYNAMICS)
 	PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
-	  $(PYTHON) -m pip --python $(DYNAMICS)/bin/python install --quiet --editable '.[fast]' figaroh==1.0.2
+	  $(PYTHON) -m pip --python $(DYNAMICS)/bin/python install --quiet --editable '.[fast,scale]' figaroh==1.0.2
 	@touch $@
 
 clean:

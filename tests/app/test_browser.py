@@ -21,10 +21,10 @@ pytestmark = pytest.mark.xdist_group("browser")
 #: Methods of a serial robot, and how many measurements or sets they are given.
 SERIAL = {name: 60 for name in METHODS if name not in ("implicit", "inverse")}
 SERIAL |= {"position-link": 25, "frame-link": 25, "frame": 30, "camera": 25, "plane": 150}
-#: With a sensor and without one; the others take the whole way in a study.
-WHOLE = ("position", "plane")
-#: Counted in CI: poses, sets, pictures and a fixture.
-COUNTED = ("frame", "frame-link", "camera", "point-sensor")
+#: The others take the whole way in a study.
+WHOLE = ("position",)
+#: Counted in CI: poses, touches, sets and a fixture.
+COUNTED = ("frame", "plane", "frame-link", "point-sensor")
 #: Drawn in CI: a serial arm, a closed loop, and parallel robots; all others in a study.
 DRAWN = ("puma560", "palletizer", "h4", "gough")
 #: Methods that need an arm with more than one posture for a pose.

@@ -49,6 +49,7 @@ def identified(theodolite, pictures: Path, method: str, *options: object) -> tup
     return code, json.loads(out) if out else {}, errors
 
 
+@pytest.mark.study
 def test_the_h4_is_identified_from_pictures(theodolite, pictures: Path) -> None:
     """0.3 mm rms on fresh poses, by bundle adjustment and by poses first."""
     true = renaud.truth()

@@ -250,6 +250,7 @@ def test_friction_under_load_is_for_motors() -> None:
     assert "kslift" in dynamics.names({"lift": (Drive.VISCOUS,)})
 
 
+@pytest.mark.study
 def test_a_motion_of_a_master_arm_is_planned() -> None:
     dynamics = LoopDynamics(mtm())
     found = th.excite(

@@ -68,15 +68,15 @@ def test_exchanged_runs_are_said() -> None:
 
 def test_drive_gains_from_a_known_payload() -> None:
     scores = []
-    for seed in range(8):
+    for seed in range(4):
         without, loaded = runs(seed, GAINS)
         found = identify_gains(puma(), [without], [loaded], BODY)
         assert found.status.good
         np.testing.assert_allclose(found.gains, GAINS, rtol=0.03)
         scores += ((found.gains - GAINS) / found.errors).tolist()
-    # 48 standard scores.
-    assert 0.75 < np.std(scores) < 1.3
-    assert abs(np.mean(scores)) < 0.4
+    # 24 standard scores: two in a thousand times beyond these bounds.
+    assert 0.58 < np.std(scores) < 1.45
+    assert abs(np.mean(scores)) < 0.6
 
 
 def test_joints_that_the_payload_does_not_load_are_named() -> None:

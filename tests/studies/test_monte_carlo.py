@@ -96,7 +96,7 @@ def test_a_folder_keeps_rows_and_knows_what_is_missing(tmp_path, monkeypatch, pa
     assert len(folder.columns(3)["run"]) == 3
     # Opened again it goes on; another study has no place here.
     StudyFolder(tmp_path / "s").open({"a": 1.5})
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="a different study"):
         folder.open({"a": 2})
     folder.open({"a": 2}, force=True)
     assert folder.done() == set()

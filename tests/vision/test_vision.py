@@ -48,7 +48,7 @@ def test_projection_is_opencvs_and_its_derivatives_exact(rng: np.random.Generato
         np.testing.assert_allclose(by_points[row], slope, atol=1e-4)
 
 
-@pytest.mark.parametrize("text", BOARDS)
+@pytest.mark.parametrize("text", some_of(BOARDS, ["charuco:8x6:30:22", "chessboard:9x6:22"]))
 def test_marks_are_found_where_they_are(text: str) -> None:
     board = Board.parse(text)
     renderer = Renderer(board, LENS, SIZE)

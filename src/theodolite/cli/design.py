@@ -260,6 +260,8 @@ def _constraints(
         sides_of_walls.append((given[:3] / size, 1e-3 * float(given[3]) / size))
     place = some(sensor, 3, "--sensor-mm")
     range_ = some(distance, 2, "--distance-mm")
+    if range_ is not None and range_[0] >= range_[1]:
+        raise InputError(f"--distance-mm {distance}", allowed="the smaller distance first")
     if place is None and (range_ is not None or facing is not None):
         raise InputError("--distance-mm and --facing-deg need --sensor-mm")
     return Constraints(

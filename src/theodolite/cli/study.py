@@ -122,3 +122,5 @@ def command(
     show_study(console(json=json), found, units, out)
     if json:
         print_json(study_data(found, units))
+    if not len(found.after) and found.reasons:
+        raise typer.Exit(1)

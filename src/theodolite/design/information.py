@@ -30,6 +30,10 @@ from theodolite.model.parameters import Group, Parameter
 
 #: Where a parameter has no tolerance, a change by this part of what the data resolve counts as one.
 FREE = 1.0
+#: Candidates with more rows than this are shortened.
+MANY_ROWS = 12
+#: What tells less of a direction, as a part of what its tolerance does, tells nothing.
+NOTHING = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +104,20 @@ def information(
     if given is not None:
         told += _told(robot, given, method, noise, scale, gains=gains)
     known_base = examine(problem, values, reduce(problem, values, Loss())).base
-    return Information(
-        data, parameters, group, _stacked(parts, count, len(scale)), known, told, scale, known_base
-    )
+    J = _shortened(_stacked(parts, count, len(scale)))
+    return Information(data, parameters, group, J, known, told, scale, known_base)
+
+
+def _shortened(J: FloatArray) -> FloatArray:
+    """The same information in as few rows for each candidate as it takes.
+
+    A picture has hundreds of rows, and tells of a pose and a lens.
+    """
+    if J.shape[1] <= MANY_ROWS or not len(J):
+        return J
+    _, sizes, directions = np.linalg.svd(J, full_matrices=False)
+    rows = max(1, int((sizes > NOTHING).sum(axis=1).max()))
+    return sizes[:, :rows, None] * directions[:, :rows]
 
 
 def _stacked(parts: list[tuple[IntArray, FloatArray]], count: int, size: int) -> FloatArray:

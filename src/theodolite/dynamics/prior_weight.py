@@ -13,7 +13,7 @@ import numpy as np
 from theodolite.arrays import FloatArray
 from theodolite.dynamics.time_blocks import BlockFactors, splits, time_blocks
 from theodolite.dynamics.torque import TorqueProblem
-from theodolite.estimation.choice import TINY, Choice, tried
+from theodolite.estimation.choice import Choice, tried
 from theodolite.estimation.threads import single_thread
 
 #: Fits a factor and its right-hand side with a given weight of the prior, from a start if known.
@@ -52,8 +52,7 @@ def choose_weight(
             scores.append((weight, score))
     best = min(scores, key=lambda pair: float(pair[1].mean()))[1]
     chosen = next(weight for weight, score in scores if _as_good(score, best))
-    scale = max(float(best.mean()), TINY)
-    table = tuple(tried(f"{weight:g}", score, scale) for weight, score in scores)
+    table = tuple(tried(f"{weight:g}", score, best) for weight, score in scores)
     return chosen, Choice(f"{chosen:g}", table)
 
 

@@ -32,7 +32,7 @@ class Tried:
 
     name: str
     error: float
-    #: Standard error of that, by its scatter over the groups that were left out.
+    #: Standard error of the difference to the simplest one, over the groups that were left out.
     scatter: float
 
 
@@ -73,13 +73,13 @@ def select_forward(
 
     tables: list[tuple[Model, FloatArray]] = []
     best, scores = best_of(first)
-    scale = max(float(scores.mean()), TINY)
+    simplest = scores
     while models := larger(best):
         model, table = best_of(models)
         if not clearly_better(scores, table, clearly):
             break
         best, scores = model, table
-    return best, Choice(name(best), tuple(tried(name(model), t, scale) for model, t in tables))
+    return best, Choice(name(best), tuple(tried(name(model), t, simplest) for model, t in tables))
 
 
 def clearly_better(before: FloatArray, after: FloatArray, clearly: float = CLEARLY) -> bool:
@@ -89,9 +89,13 @@ def clearly_better(before: FloatArray, after: FloatArray, clearly: float = CLEAR
     return bool(gain.mean() > max(clearly * scatter, 2.0 * WORTHWHILE * before.mean()))
 
 
-def tried(name: str, squares: FloatArray, scale: float) -> Tried:
-    """The root mean square, with the standard error that its mean has over the groups."""
-    mean = float(squares.mean())
-    scatter = float(squares.std(ddof=1) / np.sqrt(len(squares)))
+def tried(name: str, squares: FloatArray, simplest: FloatArray) -> Tried:
+    """The root mean square relative to the simplest model, with the error of the difference.
+
+    Groups that are hard to predict are so for all models: the difference scatters far less than
+    either of the two.
+    """
+    mean, scale = float(squares.mean()), max(float(simplest.mean()), TINY)
+    scatter = float((squares - simplest).std(ddof=1) / np.sqrt(len(squares)))
     root = np.sqrt(mean / scale)
     return Tried(name, float(root), float(root * scatter / max(2.0 * mean, TINY)))

@@ -19,7 +19,7 @@ from theodolite.io.reading import is_file, is_folder, read_text
 from theodolite.io.writing import make_folder, writing
 
 #: What the folder says it is, and its format.
-KIND, FORMAT = "theodolite study", 1
+KIND, FORMAT = "theodolite study", 2
 DEFINITION = "study.json"
 _PART = re.compile(r"runs-(\d+)-(\d+)\.(parquet|csv)")
 
@@ -42,7 +42,7 @@ class StudyFolder:
                 return
             if not force:
                 raise InputError(
-                    "holds a study of something else",
+                    "holds a different study",
                     where=str(self.folder),
                     remedy="Choose another folder, or ask for the same study to go on with it",
                 )
@@ -138,6 +138,6 @@ def _read_csv(path: Path) -> Columns:
 
 
 def _cell(name: str, text: str) -> float | int | str:
-    if name == "status":
+    if name in ("status", "why"):
         return text
     return int(text) if name in ("run", "good", "iterations") else float(text)

@@ -45,7 +45,7 @@ def show_design(console: Console, found: Design) -> None:
     console.print(
         f"{content['measurements']} of {found.candidates} candidates, by {found.criterion.value}: "
         f"expected error {content['expected_mm']:.3g} mm, as many random ones "
-        f"{content['random_mm']:.3g} mm, none of them {content['without_mm']:.3g} mm"
+        f"{content['random_mm']:.3g} mm, before any measurement {content['without_mm']:.3g} mm"
     )
     table = Table(title="Expected error over the number of measurements", title_justify="left")
     for heading in ("measurements", "mm"):

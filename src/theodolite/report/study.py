@@ -22,6 +22,7 @@ def study_data(found: Outcome, units: Mapping[str, Unit]) -> dict[str, Any]:
     return {
         "runs": found.runs,
         "statuses": found.statuses,
+        "reasons": found.reasons,
         "good": found.good,
         "coverage": found.coverage,
         "before_mm": _spread(found.before),
@@ -57,6 +58,9 @@ def show_study(console: Console, found: Outcome, units: Mapping[str, Unit], fold
     content = study_data(found, units)
     each = ", ".join(f"{count} {name}" for name, count in found.statuses.items())
     console.print(f"{found.runs} calibrations, {found.good} without doubts: {each}")
+    if found.reasons:
+        why, count = next(iter(found.reasons.items()))
+        console.print(f"no result, {count} times: {why}", markup=False, highlight=False)
     for words, key in (("before", "before_mm"), ("after", "after_mm")):
         if (spread := content[key]) is not None:
             console.print(
@@ -66,8 +70,9 @@ def show_study(console: Console, found: Outcome, units: Mapping[str, Unit], fold
     if found.counted.any():
         scatter = CHANCE * np.sqrt(0.95 * 0.05 / max(float(found.counted.max()), 1.0))
         console.print(
-            f"95 % intervals hold the truth in {found.coverage:.1%}; chance alone makes "
-            f"{0.95 - scatter:.1%} to {min(0.95 + scatter, 1.0):.1%} of one parameter's"
+            f"95 % intervals hold the truth in {found.coverage:.1%}; expect "
+            f"{0.95 - scatter:.1%} to {min(0.95 + scatter, 1.0):.1%} for one parameter from "
+            "sampling alone"
         )
         table = Table(title="Parameters", title_justify="left")
         table.add_column("name")
@@ -86,4 +91,9 @@ def show_study(console: Console, found: Outcome, units: Mapping[str, Unit], fold
                 f"{mark}{one['unit']}",
             )
         console.print(table)
+    elif len(found.after):
+        console.print(
+            "No parameter was counted: in each run other base parameters were identified than at "
+            "the nominal robot"
+        )
     console.print(f"rows: {folder}")

@@ -375,13 +375,13 @@ def _show_choice(console: Console, choice: Choice) -> None:
             f"{100 * next_best.scatter:.1f} % of its error"
         )
         return
-    title = "Models tried: cross-validation error"
+    title = f"Models tried: cross-validation error, % of that of {simplest.name}"
     table = Table(title=title, title_justify="left")
     table.add_column("model")
     table.add_column("error", justify="right")
     table.add_column("", justify="left")
     best = sorted(choice.tried, key=lambda tried: tried.error)[:SHOWN_MODELS]
-    for tried in best:
+    for tried in best if simplest in best else [*best, simplest]:
         mark = "chosen" if tried.name == choice.chosen else ""
         table.add_row(tried.name, f"{100 * tried.error:.1f} +- {100 * tried.scatter:.1f} %", mark)
     console.print(table)

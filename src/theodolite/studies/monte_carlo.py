@@ -6,6 +6,7 @@ So it is the same run on any machine, in any order, with any number of workers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,7 @@ from theodolite.calibration.calibrate import identifiable, identify
 from theodolite.calibration.method import Gauge, Method
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.simulation import simulate
-from theodolite.errors import InputError, TheodoliteError
+from theodolite.errors import InputError, TheodoliteError, bounded
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.statistics import NORMAL_95
 from theodolite.model.machine import Machine
@@ -28,9 +29,11 @@ from theodolite.model.parameters import Unit
 #: Configurations at which a calibrated robot is compared with the true one.
 COMPARED = 50
 #: What a run says when it could not be calibrated at all.
-REFUSED = "refused"
+REFUSED, BUG = "refused", "bug"
 #: Columns of every study, before those of the parameters.
-COLUMNS = ("run", "status", "good", "iterations", "before_m", "after_m", "rms")
+COLUMNS = ("run", "status", "why", "good", "iterations", "before_m", "after_m", "rms")
+#: No reason is kept longer.
+LONGEST = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,7 @@ class Study:
         """One run: a row of the study."""
         rng = np.random.default_rng([self.seed, number])
         row: dict[str, float | int | str] = dict.fromkeys(self.columns, float("nan"))
-        row |= {"run": number, "status": REFUSED, "good": 0, "iterations": 0}
+        row |= {"run": number, "status": REFUSED, "why": "", "good": 0, "iterations": 0}
         true = self.drawn(rng)
         try:
             data = simulate(
@@ -114,9 +117,13 @@ class Study:
                 terms=(),
                 hold_out=0.0,
             )
-        except TheodoliteError:
+        except TheodoliteError as error:
             # Such as a drawn robot that cannot touch what it should.
-            return row
+            return row | {"why": bounded(str(error), LONGEST)}
+        except (np.linalg.LinAlgError, ArithmeticError, ValueError) as error:
+            # A defect of ours in one run must not cost the others.
+            why = bounded(f"{type(error).__name__}: {error}", LONGEST)
+            return row | {"status": BUG, "why": why}
         row |= {
             "status": result.status.name.lower(),
             "good": int(result.good),
@@ -159,8 +166,9 @@ class Outcome:
     """What a study shows so far."""
 
     runs: int
-    #: How often each status came out.
+    #: How often each status came out, and each reason why there was no result.
     statuses: dict[str, int]
+    reasons: dict[str, int]
     good: int
     #: Root mean square distance of tips on fresh configurations, metres, (compared runs,).
     before: FloatArray
@@ -181,9 +189,8 @@ class Outcome:
 
 def outcome(columns: Mapping[str, Sequence[Any]]) -> Outcome:
     """What the rows of a study, by column, add up to."""
-    statuses: dict[str, int] = {}
-    for status in columns["status"]:
-        statuses[str(status)] = statuses.get(str(status), 0) + 1
+    statuses = Counter(str(status) for status in columns["status"])
+    reasons = Counter(str(why) for why in columns["why"] if why)
     names = tuple(c.removeprefix("error:") for c in columns if c.startswith("error:"))
 
     def numbers(name: str) -> FloatArray:
@@ -198,7 +205,8 @@ def outcome(columns: Mapping[str, Sequence[Any]]) -> Outcome:
     compared = np.isfinite(after)
     return Outcome(
         runs=len(after),
-        statuses=dict(sorted(statuses.items(), key=lambda pair: -pair[1])),
+        statuses=dict(statuses.most_common()),
+        reasons=dict(reasons.most_common()),
         good=int(numbers("good").sum()),
         before=numbers("before_m")[compared],
         after=after[compared],

@@ -1,0 +1,70 @@
+"""Monte Carlo of PUMA position calibrations: what a run costs, and what a second process gains.
+
+- a bare calibration: `identify` on data that are there, without gains, terms or held-out part;
+- a run of a study: draw a robot, measure it, calibrate it, judge it;
+- the same runs in two processes (Dask).
+"""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter
+
+import numpy as np
+
+import theodolite as th
+from theodolite.calibration.calibrate import identify
+from theodolite.studies.monte_carlo import Piece, Study, rows_of
+from theodolite.studies.workers import in_processes
+
+POINTS, RUNS, PIECE = 30, 2000, 50
+NOISE = th.Noise(position=5e-5, known=True)
+
+
+def bare(study: Study, runs: int) -> float:
+    """Seconds of one calibration alone."""
+    rng = np.random.default_rng(0)
+    data = [
+        th.simulate(study.drawn(rng), study.method, points=POINTS, rng=rng, noise=NOISE)
+        for _ in range(min(runs, 100))
+    ]
+    start = perf_counter()
+    for one in data:
+        identify(study.robot, one, study.method, noise=NOISE, gains=False, terms=(), hold_out=0.0)
+    return (perf_counter() - start) / len(data)
+
+
+def studied(study: Study, runs: int, workers: int) -> tuple[float, list]:
+    """Seconds of all runs, and their rows in order."""
+    pieces = [
+        Piece(study, range(first, min(first + PIECE, runs))) for first in range(0, runs, PIECE)
+    ]
+    rows: list = []
+    with in_processes(workers) as each:
+        # Workers load their modules before the clock starts.
+        list(each(rows_of, [Piece(study, range(1))] * max(workers, 1)))
+        start = perf_counter()
+        for _, some in each(rows_of, pieces):
+            rows += some
+        seconds = perf_counter() - start
+    return seconds, sorted(rows, key=lambda row: row["run"])
+
+
+def main() -> None:
+    runs = 20 if "--tiny" in sys.argv[1:] else RUNS
+    study = Study(th.robots.puma560(), th.Position(), POINTS, NOISE, part=0.2)
+    alone = bare(study, runs)
+    one, rows = studied(study, runs, 0)
+    two, others = studied(study, runs, 2)
+    same = all(
+        a["run"] == b["run"] and a["after_m"] == b["after_m"]
+        for a, b in zip(rows, others, strict=True)
+    )
+    print(f"bare calibration   {1e3 * alone:8.2f} ms")
+    print(f"run of a study     {1e3 * one / runs:8.2f} ms  {one / runs / alone:6.2f} x")
+    print(f"two processes      {1e3 * two / runs:8.2f} ms  {one / two:6.2f} x as fast as one")
+    print(f"{runs} runs, the same numbers in both: {'yes' if same else 'NO'}")
+
+
+if __name__ == "__main__":
+    main()
