@@ -117,7 +117,7 @@ def test_the_count_of_every_other_method(page, application, method):
     shows_count(page, application, "puma560", method)
 
 
-@pytest.mark.parametrize(("robot", "method"), [("fivebar", "position"), ("gough", "frame")])
+@pytest.mark.parametrize(("robot", "method"), [("fivebar", "position"), ("delta", "frame")])
 def test_a_mechanism_and_a_parallel_robot(page, application, robot, method):
     whole_way(page, application, robot, method, 40)
 

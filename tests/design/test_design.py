@@ -16,7 +16,12 @@ from theodolite.design.criteria import Criterion, observability, score
 from theodolite.design.designing import accuracy_table, design, with_groups
 from theodolite.design.exchange import Search, choose
 from theodolite.design.expected import expected_error
-from theodolite.design.information import candidates, information, task_weights
+from theodolite.design.information import (
+    _shortened,
+    candidates,
+    information,
+    task_weights,
+)
 from theodolite.design.mixture import Offer, mix
 from theodolite.design.sensitivity import sensitivity
 from theodolite.design.visit import travel_time, visiting_order
@@ -178,6 +183,17 @@ def test_errors_up_to_what_a_method_never_shows_come_out(method) -> None:
         )
         squares.append(np.mean(compare(result.robot, true, method.gauge, rng) ** 2))
     assert np.sqrt(np.mean(squares)) == pytest.approx(table[0, 0], rel=0.2)
+
+
+def test_many_rows_tell_the_same_in_few() -> None:
+    """Rows of rank five: their information stays, in five rows."""
+    rng = np.random.default_rng(3)
+    J = rng.normal(size=(4, 60, 5)) @ rng.normal(size=(4, 5, 12))
+    short = _shortened(J)
+    assert short.shape == (4, 5, 12)
+    np.testing.assert_allclose(
+        short.transpose(0, 2, 1) @ short, J.transpose(0, 2, 1) @ J, atol=1e-9
+    )
 
 
 def test_walls_keep_all_links_on_one_side() -> None:

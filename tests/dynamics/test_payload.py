@@ -138,13 +138,14 @@ def test_errors_of_the_inertia_follow_from_those_of_the_parameters() -> None:
 def test_the_mass_alone_is_enough_for_the_gains() -> None:
     """Centre and inertia unknown: gains of joints that carry the mass, within their intervals."""
     scores = []
-    for seed in range(5):
+    for seed in range(3):
         without, loaded = runs(seed, GAINS)
         found = identify_gains(puma(), [without], [loaded], MASS)
         assert found.status.good
         np.testing.assert_allclose(found.gains[:3], GAINS[:3], rtol=0.05)
         scores += ((found.gains - GAINS) / found.errors)[:5].tolist()
-    assert 0.6 < np.std(scores) < 1.4
+    # 15 standard scores: two in a thousand times beyond these bounds.
+    assert 0.45 < np.std(scores) < 1.58
     with pytest.raises(InputError, match="a body of -1 kg"):
         identify_gains(puma(), [without], [loaded], -1.0)
 
@@ -192,7 +193,7 @@ def covered(seeds: range) -> float:
 
 def test_uncertain_gains_widen_the_intervals_of_a_payload() -> None:
     """Without them the intervals would be far too narrow; with them nearly all hold the mass."""
-    assert covered(range(12)) >= 0.83
+    assert covered(range(7)) >= 0.7
     without, loaded = runs(0)
     plain = identify_payload(puma(), [without], [loaded], drives=FRICTION)
     wide = identify_payload(
