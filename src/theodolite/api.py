@@ -39,6 +39,7 @@ from theodolite.calibration.inclination import Inclination
 from theodolite.calibration.lens import Lens
 from theodolite.calibration.line import Line
 from theodolite.calibration.link import FrameLink, PositionLink
+from theodolite.calibration.long_data import Pieces
 from theodolite.calibration.method import Gauge, Method, Start
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.orientation import Orientation
@@ -327,7 +328,8 @@ def identify(
 ) -> Result:
     """Identify what the data determine of a robot, as ``theodolite identify`` does.
 
-    Instead of data and their method there may be several sources, each with its own.
+    Instead of data and their method there may be several sources, each with its own. A folder of
+    Parquet files with more than 200 000 rows is read in pieces.
 
     ``terms``: "auto", "none", or groups such as ``["gravity", "drift"]``; with ``rows_as_time``
     the order of the rows counts as time for a drift. Without ``links``, only base, tool and sensor
@@ -337,7 +339,11 @@ def identify(
     done next, in words.
     """
     machine = _robot(robot)
-    recorded, way = _recorded(machine, data, method)
+    pieces = _pieces(machine, data, method)
+    if pieces is None:
+        recorded, way = _recorded(machine, data, method)
+    else:
+        recorded, way = pieces.excerpt(), _method(cast(MethodLike, method))
     _noise(noise)
     for name, value in (("gains", gains), ("rows_as_time", rows_as_time), ("links", links)):
         if not isinstance(value, bool | None):
@@ -361,6 +367,7 @@ def identify(
         gains=gains,
         terms=term_names(terms),
         rows_as_time=rows_as_time,
+        pieces=pieces,
         loss=loss if loss is None or isinstance(loss, Loss) else Loss(_member(Shape, loss, "loss")),
         start=_member(Start, start, "start"),
         change=_member(Change, change, "change"),
@@ -374,6 +381,16 @@ def identify(
         tell=tell,
         provenance=provenance,
     )
+
+
+def _pieces(machine: Machine, data: SourcesLike, method: MethodLike | None) -> Pieces | None:
+    """Measurements in a folder that is too large for memory; None where they are anything else."""
+    from theodolite.io.long_measurements import is_long, open_long_measurements
+
+    if method is None or not isinstance(data, str | Path) or not is_long(Path(data)):
+        return None
+    way = _method(method)
+    return Pieces(open_long_measurements(data, machine, needs=way.needs, own=way.columns))
 
 
 def _recorded(

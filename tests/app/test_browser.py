@@ -26,7 +26,7 @@ WHOLE = ("position",)
 #: Counted in CI: poses, touches, sets and a fixture.
 COUNTED = ("frame", "plane", "frame-link", "point-sensor")
 #: Drawn in CI: a serial arm, a closed loop, and parallel robots; all others in a study.
-DRAWN = ("puma560", "palletizer", "h4", "gough")
+DRAWN = ("puma560", "gough")
 #: Methods that need an arm with more than one posture for a pose.
 ARMS = {"frame-link": "everett7"}
 QUICK = {"gains": False, "terms": "none", "hold_out": 0.0}

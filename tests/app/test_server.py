@@ -105,7 +105,7 @@ def _loads(running: Running, count: int) -> float:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
-@pytest.mark.parametrize("count", some_of([30, 500], [30]))
+@pytest.mark.parametrize("count", some_of([10, 500], [10]))
 def test_page_loads_leave_no_memory_behind(tmp_path, count):
     running = Running(tmp_path)
     try:

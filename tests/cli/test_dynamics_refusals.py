@@ -107,7 +107,7 @@ def test_wrong_options_are_refused(theodolite, options: tuple[str, ...], message
 )
 def test_bad_recordings_are_refused(theodolite, change, message: str) -> None:
     written(recorded(1)[1], "bad.csv", change)
-    code, _, errors = theodolite("dynamics", "identify", "puma560", "bad.csv")
+    code, _, errors = theodolite("dynamics", "identify", "puma560", "bad.csv", *PLAIN)
     assert code == 2
     assert message in " ".join(errors.split())
 
@@ -138,7 +138,7 @@ def test_bad_recordings_are_refused(theodolite, change, message: str) -> None:
 )
 def test_doubtful_recordings_are_said(theodolite, change, message: str) -> None:
     written(recorded(1, noise=0.5)[1], "bad.csv", change)
-    code, out, _ = theodolite("dynamics", "identify", "puma560", "bad.csv")
+    code, out, _ = theodolite("dynamics", "identify", "puma560", "bad.csv", *PLAIN)
     assert code == 1
     assert message in " ".join(out.split())
 
@@ -171,10 +171,10 @@ def test_archives_are_read(theodolite) -> None:
     """Also with arrays that mean nothing, with currents, and not at all where they are broken."""
     recording = recorded(1, noise=0.5)[1]
     saved(recording, "good.npz", remark=np.array("by hand"))
-    assert theodolite("dynamics", "identify", "puma560", "good.npz")[0] == 0
+    assert theodolite("dynamics", "identify", "puma560", "good.npz", *PLAIN)[0] == 0
     saved(recording, "i.npz", torques=None, currents=recording.torques / GAINS)
     gains = ("--drive-gains", ",".join(map(str, GAINS)))
-    assert theodolite("dynamics", "identify", "puma560", "i.npz", *gains)[0] == 0
+    assert theodolite("dynamics", "identify", "puma560", "i.npz", *PLAIN, *gains)[0] == 0
     Path("broken.npz").write_bytes(Path("good.npz").read_bytes()[:500])
     Path("empty.npz").write_bytes(b"")
     for name in ("broken.npz", "empty.npz"):

@@ -30,6 +30,7 @@ SCHEMAS = {path.name: json.loads(path.read_text()) for path in verbs.SCHEMAS.glo
 REGISTRY = Registry().with_resources(
     [(name, Resource.from_contents(schema)) for name, schema in SCHEMAS.items()]
 )
+PLAIN = "--friction viscous,coulomb,offset"
 NAMED = {name: command for name, command in verbs.verbs().items() if verbs.has_json(command)}
 
 
@@ -221,8 +222,12 @@ RUNS = [
         0,
     ),
     ("dynamics identify", "puma560 {in}/without.npz --check {in}/other.npz --out {out}.json", 0),
-    ("dynamics identify", "puma560 {in}/without.npz --estimator consistent", 0),
-    ("dynamics identify", "puma560 {in}/without.npz --estimator essential --good 0.1", None),
+    ("dynamics identify", f"puma560 {{in}}/without.npz {PLAIN} --estimator consistent", 0),
+    (
+        "dynamics identify",
+        f"puma560 {{in}}/without.npz {PLAIN} --estimator essential --good 0.1",
+        None,
+    ),
     ("dynamics payload", "puma560 {in}/without.npz {in}/loaded.npz", 0),
     ("dynamics payload", "puma560 {in}/without.npz {in}/other.npz", None),
     ("dynamics gains", "puma560 {in}/without-i.npz {in}/loaded-i.npz --payload 2.5,0,0,100", None),

@@ -14,6 +14,7 @@ import pytest
 import theodolite as th
 from theodolite.errors import InputError
 from theodolite.io.bags import BagChoice
+from theodolite.io.long_bag import unpacked
 from theodolite.io.recordings import read_recording
 
 pytest.importorskip("rosbags")
@@ -167,6 +168,40 @@ def test_time_jumps_back(tmp_path: Path) -> None:
     recording = read(path, skip_bad=True)
     assert len(recording.times) == ROWS - 1
     assert "1 of 30 messages" in recording.notes[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "topic", [Topic(), Topic(velocity=False, stamped=False), Topic(NAMES[::-1])]
+)
+def test_a_long_bag_is_unpacked_block_by_block(tmp_path: Path, kind: str, topic: Topic) -> None:
+    path = write_bag(tmp_path, kind, {"/joint_states": topic})
+    whole = read(path)
+    with unpacked(path, th.robots.puma560(), block=7) as bag:
+        assert bag.recording.rows == ROWS
+        assert bag.notes == whole.notes
+        part = bag.recording.read(5, 25)
+        folder = bag.recording.folder
+    assert not folder.exists()
+    np.testing.assert_allclose(part.times, whole.times[5:25], rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(part.q, whole.q[5:25])
+    np.testing.assert_array_equal(part.torques, whole.torques[5:25])
+    assert (part.qd is None) == (whole.qd is None)
+
+
+def test_a_long_bag_whose_time_jumps_back_in_another_block(tmp_path: Path) -> None:
+    times = [START + 5_000_000 * k for k in range(ROWS)]
+    times[14] -= 20_000_000
+    path = write_bag(tmp_path, "ros1", {"/joint_states": Topic(times=times)})
+    robot = th.robots.puma560()
+    with (
+        pytest.raises(InputError, match=r"message 15, 0.065 s .* the time jumps back by 0.015 s"),
+        unpacked(path, robot, block=7),
+    ):
+        pass
+    with unpacked(path, robot, block=7, skip_bad=True) as bag:
+        assert bag.recording.rows == ROWS - 1
+        assert "1 of 30 messages" in bag.notes[0]
 
 
 def test_empty_and_damaged_bags(tmp_path: Path) -> None:

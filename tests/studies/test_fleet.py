@@ -12,7 +12,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import theodolite as th
-from tests.cli.conftest import theodolite  # noqa: F401
 from tests.quick import some_of
 from theodolite.errors import InputError
 from theodolite.io.fleet_file import read_fleet
@@ -137,7 +136,7 @@ def fleet(tmp_path: Path) -> Path:
     return path
 
 
-def test_failures_are_listed_and_stop_nobody(theodolite, fleet: Path) -> None:  # noqa: F811
+def test_failures_are_listed_and_stop_nobody(theodolite, fleet: Path) -> None:
     code, out, errors = theodolite("fleet", "calibrate", fleet, "--out", "out", "--json")
     assert code == 1, errors
     said = json.loads(out)
@@ -155,7 +154,7 @@ def test_failures_are_listed_and_stop_nobody(theodolite, fleet: Path) -> None:  
     assert "is not empty" in errors
 
 
-def test_the_same_in_two_processes(theodolite, fleet: Path) -> None:  # noqa: F811
+def test_the_same_in_two_processes(theodolite, fleet: Path) -> None:
     pytest.importorskip("distributed")
     told = []
     for options in ([], ["--workers", 2]):

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import theodolite as th
-from tests.cli.conftest import theodolite  # noqa: F401
 from theodolite.errors import InputError
 from theodolite.io.history_folder import add_result, read_history
 from theodolite.io.result_file import write_result
@@ -52,9 +51,36 @@ def test_a_change_is_dated() -> None:
 
 
 def test_false_alarms_are_as_rare_as_is_said() -> None:
-    alarms = sum(bool(history(moments(5, 9, seed)).changes) for seed in range(1, 21))
+    def alarmed(seed: int) -> bool:
+        found = history(moments(5, 9, seed))
+        drifts = (one.trend is not None and one.trend.drifts for one in found.traces)
+        return bool(found.changes) or any(drifts)
+
+    alarms = sum(map(alarmed, range(1, 21)))
     # At 5 % of 20, five or more come by chance in three cases of a thousand.
     assert alarms <= 4
+
+
+def test_a_drift_is_a_slope_and_no_change() -> None:
+    rng = np.random.default_rng(6)
+    nominal = th.robots.puma560()
+    start = next(p.value for p in nominal.parameters if p.name == "theta3")
+    order = []
+    for number in range(6):
+        true = nominal.with_values({"theta3": start + 2e-4 * number})
+        data = th.simulate(true, "position", points=30, rng=rng, noise=NOISE)
+        options = {"gains": False, "terms": "none", "hold_out": 0.0}
+        result = th.identify(nominal, data, "position", **options)
+        order.append(Moment(str(number), date(2026, 1, 1) + timedelta(days=73 * number), result))
+    found = history(order)
+    assert found.changes == ()
+    (trend,) = [one.trend for one in found.traces if one.trend is not None and one.trend.drifts]
+    # Five times 73 days are a year less a quarter of a day.
+    assert trend.slope == pytest.approx(1e-3 * 365.25 / 365.0, abs=4 * trend.stderr)
+    assert trend.stderr < trend.slope / 5
+    other = next(one.trend for one in found.traces if one.name == "theta2")
+    assert other is not None
+    assert abs(other.slope) < 4 * other.stderr
 
 
 def test_two_changes_of_one_parameter(rng) -> None:
@@ -99,7 +125,7 @@ def test_writers_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     assert sorted(path.suffix for path in kept.iterdir()) == [".json"] * 4
 
 
-def test_the_verb(theodolite, tmp_path: Path) -> None:  # noqa: F811
+def test_the_verb(theodolite, tmp_path: Path) -> None:
     first, *rest = saved(tmp_path, 4)
     code, out, _ = theodolite("history", "robot", "--add", first)
     assert code == 0
@@ -117,7 +143,7 @@ def test_the_verb(theodolite, tmp_path: Path) -> None:  # noqa: F811
     assert "is not a folder" in errors
 
 
-def test_another_robot_is_refused_before_it_is_kept(tmp_path, theodolite) -> None:  # noqa: F811
+def test_another_robot_is_refused_before_it_is_kept(tmp_path, theodolite) -> None:
     """Same joints, another arm: the history stays as it was."""
     for name in ("puma560", "ur10e"):
         robot = th.robots.load(name)

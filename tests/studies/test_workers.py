@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import signal
+import subprocess
+import sys
+import threading
 import time
 
 import pytest
 
+import theodolite as th
 from theodolite.errors import InputError
+from theodolite.estimation.merging import in_turn
+from theodolite.studies import workers
+from theodolite.studies.monte_carlo import Piece, Study, rows_of
 from theodolite.studies.workers import LostError, in_processes
+
+#: A scheduler with one worker, in a process group of its own.
+CLUSTER = """
+import time
+from distributed import LocalCluster
+if __name__ == "__main__":
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, host="127.0.0.1",
+                           dashboard_address="127.0.0.1:0", silence_logs="CRITICAL")
+    print(cluster.scheduler_address, flush=True)
+    time.sleep(300)
+"""
 
 
 def square(number: int) -> int:
@@ -43,22 +63,61 @@ class TestDask:
 
     pytest.importorskip("distributed")
 
-    def test_results_are_the_same_and_a_killed_worker_costs_nothing(self) -> None:
-        tasks = [(number, 0.2) for number in range(14)]
-        found: dict[int, int] = {}
-        killed = None
+    def test_a_killed_worker_costs_a_study_nothing(self) -> None:
+        study = Study(th.robots.puma560(), th.Position(), 30, th.Noise(position=5e-5, known=True))
+        pieces = [Piece(study, range(first, first + 6)) for first in range(0, 48, 6)]
+        alone = dict(in_turn(rows_of, pieces))
+        found = {}
         with in_processes(2) as each:
-            for number, (result, process) in each(square_in, tasks):
-                found[number] = result
-                if killed is None:
-                    killed = process
-                    assert killed != os.getpid()
-                    os.kill(killed, signal.SIGKILL)
-            assert found == {number: number**2 for number in range(14)}
+            (_, victim), *_ = each(square_in, [(1, 0.0)])
+            assert victim[1] != os.getpid()
+            for number, rows in each(rows_of, pieces):
+                if not found:
+                    os.kill(victim[1], signal.SIGKILL)
+                assert number not in found
+                found[number] = rows
             with pytest.raises(LostError, match="whole files that were written are kept"):
                 list(each(ends_its_process, [1]))
+        assert found.keys() == alone.keys()
+        for number, rows in alone.items():
+            assert [row["after_m"] for row in rows] == [row["after_m"] for row in found[number]]
 
-    def test_a_scheduler_that_is_not_there(self) -> None:
+    def test_a_lost_scheduler_leaves_a_study_that_goes_on(self, theodolite, tmp_path) -> None:
+        """Killed with all its workers after the first rows; then the rest is done here."""
+        elsewhere = subprocess.Popen(
+            [sys.executable, "-c", CLUSTER], stdout=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            assert elsewhere.stdout is not None
+            address = elsewhere.stdout.readline().strip()
+            folder, whole = tmp_path / "study", tmp_path / "whole"
+
+            def cut() -> None:
+                while not list(folder.glob("runs-*")):
+                    time.sleep(0.02)
+                os.killpg(elsewhere.pid, signal.SIGKILL)
+
+            watch = threading.Thread(target=cut, daemon=True)
+            watch.start()
+            options = ("study", "puma560", "-m", "position", "--runs", 200)
+            code, _, err = theodolite(*options, "--out", folder, "--scheduler", address)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(elsewhere.pid, signal.SIGKILL)
+            elsewhere.communicate()
+        assert code == 2
+        assert "scheduler cannot be reached any more" in err
+        assert "run the same again" in err
+        done = len(list(folder.glob("runs-*")))
+        assert 0 < done < 4
+        code, out, err = theodolite(*options, "--out", folder, "--json")
+        assert code == 0, err
+        assert theodolite(*options, "--out", whole, "--json")[1] == out
+        assert json.loads(out)["runs"] == 200
+
+    def test_a_scheduler_that_is_not_there(self, monkeypatch) -> None:
+        monkeypatch.setattr(workers, "PATIENCE", "1s")
         with pytest.raises(InputError, match="no Dask scheduler answers"):  # noqa: SIM117
             with in_processes(scheduler="tcp://127.0.0.1:9"):
                 pass

@@ -36,6 +36,7 @@ from theodolite.calibration.data import Dataset
 from theodolite.calibration.decay import refine_decay
 from theodolite.calibration.hand_eye_alone import compare
 from theodolite.calibration.kept import Kept
+from theodolite.calibration.long_data import Pieces
 from theodolite.calibration.method import CalibrationProblem, LeftOut, Method, Start
 from theodolite.calibration.model_choice import Linearised, Model, Wanted, choose
 from theodolite.calibration.moves import Move, find_moves, sessions_between
@@ -137,6 +138,7 @@ def identify(
     tell: Tell | None = None,
     provenance: Mapping[str, Any] | None = None,
     moves: tuple[Move, ...] = (),
+    pieces: Pieces | None = None,
 ) -> Result:
     """Identify what the data determine, with intervals, judged on data held out.
 
@@ -149,12 +151,15 @@ def identify(
     earlier result, knows them; without it they are fixed. ``starts`` other starts within the
     tolerances show whether the minimum is the only one. ``progress`` is called with every
     iteration, ``tell`` with what is done next, in words. Where the sensor was moved meanwhile, the
-    rows before and after are sessions of their own; ``moves`` are known already.
+    rows before and after are sessions of their own; ``moves`` are known already. Where ``data`` are
+    an excerpt of ``pieces``, all rows of these determine the parameters.
     """
     if not len(data):
         raise InputError("there are no measurements", where=data.name)
     if not 0.0 <= hold_out < 1.0:
         raise InputError(f"hold_out is {hold_out}", allowed="a number >= 0 and < 1")
+    if pieces is not None:
+        pieces.check(method, loss, rows_as_time=rows_as_time, only=only)
     rng = rng or np.random.default_rng(0)
     asked: dict[str, Any] = {
         "noise": noise,
@@ -206,6 +211,7 @@ def identify(
         starts,
         rng,
         kept,
+        pieces,
     )
     split = split_off(data, hold_out, rng)
     model, choice, decay = calibration.choose_model(
@@ -213,7 +219,8 @@ def identify(
     )
     calibration = replace(calibration, robot=model.robot)
     result = calibration.run(gains=model.gains, split=split)
-    further = () if only or not links else _further_moves(result, recorded, method, moves)
+    alone = only or not links or pieces is not None
+    further = () if alone else _further_moves(result, recorded, method, moves)
     if further:
         say("fitting again: the sensor was moved")
         return identify(robot, recorded, method, **asked, moves=further)
@@ -251,6 +258,7 @@ class _Calibration:
     starts: int = 0
     rng: np.random.Generator | None = None
     kept: Kept | None = None
+    pieces: Pieces | None = None
 
     def pose(self, data: Dataset, *, gains: bool) -> CalibrationProblem:
         return self.method.problem(self.robot, data, noise=self.noise, gains=gains)
@@ -358,7 +366,12 @@ class _Calibration:
         if split is not None:
             self.tell("predicting what was held out")
             judged = judge(split, partial(self.pose, gains=gains), self.fit, self.method)
-        uncertainty = statistics(solution, noise_known=self.noise.known)
+        excerpt, of_excerpt = solution, statistics(solution, noise_known=self.noise.known)
+        uncertainty = of_excerpt
+        if self.pieces is not None:
+            self.tell("fitting all rows, piece by piece")
+            solution = self._of_all_rows(self.pieces, problem, excerpt, gains=gains)
+            uncertainty = statistics(solution, noise_known=self.noise.known)
         before, cost_of_nominal = self._nominal(problem)
         errors = problem.errors(solution.values)
         exact = is_exact(summary(errors), self.robot)
@@ -372,7 +385,7 @@ class _Calibration:
             statistics=uncertainty,
             order=tuple(problem.parameters[index].name for index in solution.changed),
             trace=solution.trace,
-            rows=len(self.data),
+            rows=len(self.data) if self.pieces is None else self.pieces.source.rows,
             other_starts=others,
             before=summary(before),
             after=summary(errors),
@@ -382,23 +395,23 @@ class _Calibration:
             shares=problem.shares(solution, uncertainty),
             outliers=NO_OUTLIERS
             if exact
-            else find_outliers(problem, solution, uncertainty, robust=not self.loss.is_squared),
+            else find_outliers(problem, excerpt, of_excerpt, robust=not self.loss.is_squared),
             lines=self.data.lines,
             file=self.data.file,
             files=self.data.files,
             pictures=_pictures(self.data),
             noise_known=self.noise.known,
             robust=not self.loss.is_squared,
-            cost=solution.reduction.cost,
+            cost=excerpt.reduction.cost,
             # Costs of exact data are rounding, and cannot be compared.
-            cost_of_all=None if exact else solution.cost_of_all,
+            cost_of_all=None if exact else excerpt.cost_of_all,
             cost_of_nominal=cost_of_nominal,
             expected_rank=expected,
             shortcomings=None
             if self.kept is not None
             else shortcomings(
                 problem,
-                solution,
+                excerpt,
                 partial(self.method.problem, data=self.data, noise=problem.noise, gains=gains),
                 self.fit,
             ),
@@ -411,6 +424,15 @@ class _Calibration:
                 **_second_road(multipliers),
             },
         )
+
+    def _of_all_rows(
+        self, pieces: Pieces, problem: CalibrationProblem, excerpt: Solution, *, gains: bool
+    ) -> Solution:
+        """From where the excerpt ended, with the factors of all pieces."""
+        calibrated = problem.calibrated(excerpt.values)
+        at = calibrated if isinstance(calibrated, Robot) and calibrated.bases else None
+        whole = pieces.over(problem, self.method, gains=gains, at=at)
+        return _continued(excerpt, self.fit(whole, excerpt.values))
 
     def _with_own_inputs(
         self, problem: CalibrationProblem, solution: Solution, *, gains: bool

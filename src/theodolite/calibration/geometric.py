@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from copy import copy
 from typing import Any, Self
 
@@ -16,7 +16,9 @@ from theodolite.calibration.noise import Noise
 from theodolite.calibration.open_loops import LoopProblem
 from theodolite.calibration.weights import Share, balanced
 from theodolite.errors import InputError
+from theodolite.estimation.loss import Loss
 from theodolite.estimation.problem import Block, Problem
+from theodolite.estimation.reduction import Reduction
 from theodolite.estimation.solver import Solution
 from theodolite.estimation.statistics import Statistics
 from theodolite.model.machine import Machine, Tip
@@ -66,6 +68,11 @@ class GeometricProblem(ABC):
         self.priorities = tuple(priorities[index] for index in self._columns)
         self._start = np.array([parameter.value for parameter in everything])
         self._motor_noise = noise.motors(robot.joint_types)
+        #: Another way to the factor of all rows, where they are not all in ``data``.
+        self.fold: Callable[[GeometricProblem, FloatArray, Loss], Reduction] | None = None
+
+    def reduced(self, values: FloatArray, loss: Loss) -> Reduction | None:
+        return None if self.fold is None else self.fold(self, values, loss)
 
     def with_noise(self, noise: Noise) -> Self:
         """The same problem with other weights."""

@@ -78,6 +78,7 @@ class Inclination(Method):
     gauge: ClassVar[Gauge] = Gauge.LENGTHS
     columns: ClassVar[tuple[str, ...]] = COLUMNS
     reads: ClassVar[bool] = True
+    rows_alone: ClassVar[bool] = True
 
     def check(self, robot: Machine, data: Dataset) -> None:
         check_turned(self, robot, data)

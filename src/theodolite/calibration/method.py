@@ -136,6 +136,8 @@ class Method(ABC):
     columns: ClassVar[tuple[str, ...]] = ()
     #: Does a sensor read something, so that simulated noise is in the readings, not in a contact?
     reads: ClassVar[bool] = False
+    #: Does each row stand for itself, so that data may be cut anywhere?
+    rows_alone: ClassVar[bool] = False
 
     @property
     def spreads(self) -> bool:

@@ -60,6 +60,7 @@ class Orientation(Method):
     title: ClassVar[str] = "orientation measure"
     gauge: ClassVar[Gauge] = Gauge.LENGTHS
     reads: ClassVar[bool] = True
+    rows_alone: ClassVar[bool] = True
 
     @property
     def needs(self) -> tuple[str, ...]:

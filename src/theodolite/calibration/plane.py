@@ -242,6 +242,7 @@ class PlaneKnown(_Plane):
 
     name: ClassVar[str] = "plane-known"
     title: ClassVar[str] = "plane link, known plane"
+    rows_alone: ClassVar[bool] = True
     gauge: ClassVar[Gauge] = Gauge.SIMILARITY
 
     @property

@@ -49,6 +49,7 @@ class SensorMethod(Method):
     """A method of a sensor; where it stood in each session may be known."""
 
     places: ClassVar[bool] = True
+    rows_alone: ClassVar[bool] = True
 
     stations: Mapping[int, Station] | None = None
 

@@ -75,6 +75,10 @@ def calibrate(
         with working(f"calibrating {len(some)} robots") as status:
             for _, one in each(calibrate_member, some):
                 found[one.name] = one
+                if one.result is not None:
+                    # At once: an interrupted fleet keeps what is done.
+                    write_robot(one.result.robot, out / f"{one.name}.toml", force=True)
+                    write_result(one.result, out / f"{one.name}.json", force=True)
                 status.update(count.add(1))
 
     with in_processes(workers, scheduler) as each:
@@ -83,10 +87,6 @@ def calibrate(
         if pool:
             run([with_make(m, make) for make in common for m in members if m.name in make.alike])
     outcomes = [found[entry.name] for entry in entries]
-    for one in outcomes:
-        if one.result is not None:
-            write_robot(one.result.robot, out / f"{one.name}.toml", force=force)
-            write_result(one.result, out / f"{one.name}.json", force=force)
     if common:
         make_folder(out / "means")
     for number, make in enumerate(common, start=1):
@@ -103,13 +103,25 @@ def calibrate(
 
 def _member(entry: Entry) -> Member | Calibrated:
     """A robot with its data, or why it cannot be read."""
-    from theodolite.cli.options import data_from, method_from, robot_named
+    from theodolite.calibration.term_groups import term_names
+    from theodolite.cli.options import data_from, method_from, noise_from, robot_named
     from theodolite.errors import TheodoliteError
     from theodolite.studies.fleet import Calibrated, Member
 
     try:
-        robot, method = robot_named(entry.nominal), method_from(entry.method)
-        data = data_from(list(entry.data), robot, needs=method.needs)
+        robot = robot_named(entry.nominal)
+        method = method_from(entry.method, **entry.of_method)
+        data = data_from(
+            list(entry.data),
+            robot,
+            needs=method.needs,
+            own=method.columns,
+            ignore_limits=entry.ignore_limits,
+        )
+        noise = noise_from(method, entry.noise_mm, entry.noise_mrad)
+        terms = term_names(entry.terms)
     except TheodoliteError as error:
         return Calibrated(entry.name, None, str(error), entry.made)
-    return Member(entry.name, robot, data, method, entry.made, entry.gains)
+    return Member(
+        entry.name, robot, data, method, entry.made, entry.gains, terms, entry.hold_out, noise
+    )

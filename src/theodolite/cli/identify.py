@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from theodolite.cli.mapping_options import MapOption, MappingOption, mapping_from
+from theodolite.cli.long_data import check_workers
+from theodolite.cli.mapping_options import MapOption, MappingOption
+from theodolite.cli.measured import Reader
 from theodolite.cli.options import (
     METHOD,
     BetweenOption,
@@ -25,10 +27,9 @@ from theodolite.cli.options import (
     SeedOption,
     ToolTurnOption,
     console,
-    data_from,
     generator,
     member_of,
-    method_from,
+    noise_from,
     one_of,
     print_json,
     robot_named,
@@ -50,23 +51,18 @@ from theodolite.cli.pictures import (
     NoisePixelOption,
     draw,
     files_of,
-    seen_in,
 )
+from theodolite.cli.scale import SchedulerOption, WorkersOption
 from theodolite.cli.sources import SourcesOption, measurements
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from theodolite.calibration.data import Dataset
-    from theodolite.calibration.method import Method
-    from theodolite.calibration.noise import Noise
     from theodolite.calibration.result import Result
     from theodolite.model.machine import Machine
     from theodolite.vision.pictures import Seen
 
 NAME = "identify"
-#: No mark is found more exactly, px.
-SMALLEST_NOISE = 1e-6
 
 
 def command(
@@ -205,6 +201,8 @@ def command(
     ignore_limits: IgnoreLimitsOption = False,
     map_: MapOption = None,
     mapping: MappingOption = None,
+    workers: WorkersOption = 0,
+    scheduler: SchedulerOption = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -223,6 +221,7 @@ def command(
     from theodolite.io.writing import check_outputs
     from theodolite.report.data import result_data
     from theodolite.report.html import check_report
+    from theodolite.studies.workers import in_processes
 
     beside = camera_path(out) if out is not None and method == "camera" else None
     check_outputs(
@@ -239,100 +238,90 @@ def command(
     earlier = read_result(Path(robot)) if names and is_result(Path(robot)) else None
     subject = _with_masses(with_priorities(robot_named(robot), priorities), masses)
 
-    seen: list[Seen] = []
-
-    def read(paths: list[Path], way: Method) -> tuple[Dataset, Method]:
-        # Of several sources, the pictures are those of the camera.
-        pictured = bool(images) and ("pixels" in way.needs or not sources)
-        recorded = data_from(
-            paths,
+    with in_processes(workers, scheduler) as each:
+        reader = Reader(
             subject,
-            needs=() if pictured else way.needs,
-            columns=columns,
-            ignore=ignore,
-            ignore_limits=ignore_limits,
-            mapping=mapping_from(map_, mapping),
-            own=way.columns,
-        )
-        if not pictured:
-            return recorded, way
-        pixels = "pixels" in way.needs
-        shown = seen_in(
-            recorded,
+            {
+                "plane": plane,
+                "line": line,
+                "radius_mm": radius_mm,
+                "between": between,
+                "tool_turn": tool_turn,
+                "lens": lens,
+                "mount": mount,
+                "keep_lens": keep_lens,
+                "board_tolerance": board_tolerance,
+            },
+            {
+                "lens": lens,
+                "lens_images": lens_images,
+                "lens_board": lens_board,
+                "lens_model": lens_model,
+                "keep_lens": keep_lens,
+                "board_tolerance": 1e-2 * board_tolerance,
+                "mount": mount,
+            },
             images or [],
             board,
-            pixels=pixels,
-            lens=lens,
-            lens_images=lens_images,
-            lens_board=lens_board,
-            lens_model=lens_model,
-            keep_lens=keep_lens,
-            board_tolerance=1e-2 * board_tolerance,
-            mount=mount,
+            bool(sources),
+            each,
+            columns,
+            ignore,
+            ignore_limits,
+            map_,
+            mapping,
         )
-        seen.append(shown)
-        return shown.data, shown.camera if pixels else way
-
-    def named(name: str, target: str | None = None) -> Method:
-        paired = target is not None and "," in target
-        return method_from(
-            name,
-            plane=plane,
-            line=line,
-            radius_mm=radius_mm,
-            between=target if paired else between,
-            tool_turn=tool_turn,
-            lens=lens,
-            mount=mount,
-            keep_lens=keep_lens,
-            board_tolerance=board_tolerance,
-            one_of_several=bool(sources),
-        )
-
-    recorded, way = measurements(data or [], method, sources or [], named, read)
-    files = [Path(name) for name in recorded.files] if recorded.files else list(data or [])
-    with working(f"identifying {subject.name}") as status:
-        result = identify(
-            subject,
-            recorded,
-            way,
-            noise=_noise(way, noise_mm, noise_mrad, noise_px, noise_joint_deg, noise_slide_mm),
-            gains=gains,
-            terms=term_names(terms),
-            rows_as_time=rows_as_time,
-            loss=None if loss == "squared" else Loss(member_of(Shape, loss, "--loss")),
-            start=member_of(Start, start, "--start"),
-            change=member_of(Change, change, "--change"),
-            links=not hand_eye,
-            only=names,
-            after=earlier,
-            hold_out=hold_out,
-            starts=starts,
-            rng=generator(seed),
-            tell=lambda what: status.update(f"identifying {subject.name}: {what}"),
-            progress=lambda step: status.update(
-                f"identifying {subject.name}: iteration {step.number}, "
-                f"sum of squares {step.cost:.6g}"
-            ),
-            provenance=provenance(
-                [*([Path(robot)] if Path(robot).is_file() else []), *files],
-                method=method or ", ".join(sources or ()),
-                robot=robot,
+        recorded, way = measurements(data or [], method, sources or [], reader.method, reader.read)
+        check_workers(reader.pieces, workers, scheduler)
+        files = [Path(name) for name in recorded.files] if recorded.files else list(data or [])
+        with working(f"identifying {subject.name}") as status:
+            result = identify(
+                subject,
+                recorded,
+                way,
+                noise=noise_from(
+                    way, noise_mm, noise_mrad, noise_px, noise_joint_deg, noise_slide_mm
+                ),
                 gains=gains,
-                terms=terms,
+                terms=term_names(terms),
                 rows_as_time=rows_as_time,
-                loss=loss,
-                start=start,
-                change=change,
+                loss=None if loss == "squared" else Loss(member_of(Shape, loss, "--loss")),
+                start=member_of(Start, start, "--start"),
+                change=member_of(Change, change, "--change"),
+                links=not hand_eye,
+                only=names,
+                after=earlier,
                 hold_out=hold_out,
-                seed=seed,
-            ),
-        )
+                starts=starts,
+                rng=generator(seed),
+                pieces=reader.pieces,
+                tell=lambda what: status.update(f"identifying {subject.name}: {what}"),
+                progress=lambda step: status.update(
+                    f"identifying {subject.name}: iteration {step.number}, "
+                    f"sum of squares {step.cost:.6g}"
+                ),
+                provenance=provenance(
+                    [*([Path(robot)] if Path(robot).is_file() else []), *files],
+                    method=method or ", ".join(sources or ()),
+                    robot=robot,
+                    gains=gains,
+                    terms=terms,
+                    rows_as_time=rows_as_time,
+                    loss=loss,
+                    start=start,
+                    change=change,
+                    hold_out=hold_out,
+                    seed=seed,
+                ),
+            )
     if out is not None:
         write_robot(result.signed_robot(), out, force=force)
+    seen = reader.seen
     if beside is not None:
         write_camera(camera_of(result, seen[0].camera.size if seen else None), beside, force=force)
     _write(result, residuals, save_result, report, force=force)
+    if reader.pieces is not None:
+        typer.echo(f"note: {reader.pieces.said(len(recorded))}", err=True)
     _show(console(json=json), result, seen, [out, beside, residuals, save_result, report])
     if drawings is not None:
         draw(console(json=json), seen[0], result, drawings)
@@ -410,49 +399,3 @@ def _check_pictures(
         raise InputError("--draw needs --images and the method 'camera'")
     if drawings is not None:
         make_folder(drawings, empty=not force, inputs=images or [])
-
-
-def _noise(
-    method: Method,
-    mm: float | None,
-    mrad: float | None,
-    px: float | None,
-    joint_deg: float,
-    slide_mm: float,
-) -> Noise | None:
-    import numpy as np
-
-    from theodolite.calibration.noise import Noise
-    from theodolite.errors import InputError
-
-    if px is not None and 0.0 < px < SMALLEST_NOISE:
-        raise InputError(f"--noise-px {px:g}", allowed=f"{SMALLEST_NOISE:g} px or more")
-    if 0.0 in (mm, mrad, px):
-        raise InputError("noise 0 would give infinite weights", allowed="positive numbers")
-    pixels = "pixels" in method.needs
-    if px is not None and not pixels:
-        raise InputError(
-            f"the method '{method.name}' sees no pixels", remedy="Leave out --noise-px"
-        )
-    main, option = (px, "--noise-px") if pixels else (mm, "--noise-mm")
-    if main is None and (mrad is not None or joint_deg or slide_mm):
-        raise InputError(
-            f"joint or rotation noise was given without {'pixel' if pixels else 'position'} noise",
-            remedy=f"Give {option} as well, or none of them",
-        )
-    if main is None:
-        return None
-    if mrad is None and "rotations" in method.needs:
-        raise InputError(
-            "position noise was given without rotation noise, and orientations are seen too",
-            remedy="Give --noise-mrad as well, or neither",
-        )
-    usual = Noise()
-    return Noise(
-        position=usual.position if mm is None else mm * 1e-3,
-        orientation=usual.orientation if mrad is None else mrad * 1e-3,
-        pixel=usual.pixel if px is None else px,
-        joint=float(np.radians(joint_deg)),
-        slide=slide_mm * 1e-3,
-        known=True,
-    )

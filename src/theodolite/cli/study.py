@@ -118,7 +118,7 @@ def command(
         for _, rows in each(rows_of, pieces):
             folder.add(rows)
             status.update(count.add(len(rows)))
-    found = outcome(folder.columns(runs))
+    found = outcome(folder.rows(runs))
     show_study(console(json=json), found, units, out)
     if json:
         print_json(study_data(found, units))

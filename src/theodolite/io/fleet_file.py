@@ -1,16 +1,18 @@
 """Fleets: which robots there are, in TOML (``[[robot]]``) or as a table, one row each.
 
-Every robot has a name, a nominal robot, data and a method; a day of production and gains may
-follow. Files are named relative to the fleet file; ``[all]`` holds what all robots share.
+Every robot has a name, a nominal robot, data and a method. A day of production and options may
+follow, which mean what those of ``identify`` mean. Files are named relative to the fleet file;
+``[all]`` holds what all robots share.
 """
 
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from io import StringIO
 from pathlib import Path
@@ -20,7 +22,12 @@ from theodolite.errors import InputError, shown
 from theodolite.io.reading import is_file, read_text
 from theodolite.io.toml import parse_toml
 
-KEYS = ("name", "nominal", "data", "method", "made", "gains")
+KEYS = (
+    *("name", "nominal", "data", "method", "made", "gains", "terms", "hold_out", "noise_mm"),
+    *("noise_mrad", "plane", "line", "radius_mm", "between", "ignore_limits"),
+)
+#: Of them, those that a method takes as words.
+WORDS = ("plane", "line", "between")
 #: Names become names of files.
 _NAME = re.compile(r"[\w][\w .+-]{0,99}")
 MOST = 100_000
@@ -37,6 +44,14 @@ class Entry:
     made: date | None = None
     #: None: by cross-validation.
     gains: bool | None = False
+    terms: str = "none"
+    hold_out: float = 0.2
+    #: None: estimated.
+    noise_mm: float | None = None
+    noise_mrad: float | None = None
+    #: Options of the method, as the command line has them.
+    of_method: Mapping[str, Any] = field(default_factory=dict)
+    ignore_limits: bool = False
 
 
 def read_fleet(path: Path) -> list[Entry]:
@@ -109,8 +124,27 @@ def _entry(row: Mapping[str, Any], path: Path, number: int) -> Entry:
         tuple(path.parent / str(file).strip() for file in files),
         str(row["method"]),
         _day(row.get("made"), where),
-        _yes_no(row.get("gains", False), where),
+        _yes_no(row.get("gains", False), "gains", where),
+        str(row.get("terms", "none")),
+        _number(row.get("hold_out", 0.2), "hold_out", where),
+        _number(row["noise_mm"], "noise_mm", where) if "noise_mm" in row else None,
+        _number(row["noise_mrad"], "noise_mrad", where) if "noise_mrad" in row else None,
+        {
+            **{key: str(row[key]) for key in WORDS if key in row},
+            **{k: _number(row[k], k, where) for k in ("radius_mm",) if k in row},
+        },
+        bool(_yes_no(row.get("ignore_limits", False), "ignore_limits", where)),
     )
+
+
+def _number(value: Any, key: str, where: str) -> float:
+    try:
+        found = float(str(value))
+    except ValueError:
+        found = math.nan
+    if isinstance(value, bool) or not 0.0 <= found < math.inf:
+        raise InputError(f"{key} is {shown(value)}", where=where, allowed="a number, 0 or more")
+    return found
 
 
 def _day(value: Any, where: str) -> date | None:
@@ -128,10 +162,10 @@ def _day(value: Any, where: str) -> date | None:
         ) from error
 
 
-def _yes_no(value: Any, where: str) -> bool | None:
+def _yes_no(value: Any, key: str, where: str) -> bool | None:
     known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
     if str(value).lower() == "auto":
         return None
     if str(value).lower() not in known:
-        raise InputError(f"gains are {shown(value)}", where=where, allowed="true, false, auto")
+        raise InputError(f"{key} is {shown(value)}", where=where, allowed="true, false, auto")
     return known[str(value).lower()]

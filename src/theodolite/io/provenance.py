@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import theodolite
-from theodolite.io.reading import read_bytes
+from theodolite.io.parquet import parquet_files
+from theodolite.io.reading import is_folder, read_bytes
 
 
 def provenance(files: Sequence[Path], **options: Any) -> dict[str, Any]:
@@ -26,6 +27,19 @@ def provenance(files: Sequence[Path], **options: Any) -> dict[str, Any]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
-        "files": {str(path): hashlib.sha256(read_bytes(path)).hexdigest() for path in files},
+        "files": {str(path): _hash(path) for given in files for path in _all_of(given)},
         "options": options,
     }
+
+
+def _all_of(path: Path) -> Sequence[Path]:
+    """A file, or the Parquet files of a folder."""
+    return parquet_files(path) if is_folder(path) else [path]
+
+
+def _hash(path: Path) -> str:
+    if path.suffix.lower() != ".parquet":
+        return hashlib.sha256(read_bytes(path)).hexdigest()
+    # May be larger than memory.
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -83,17 +83,16 @@ class StudyFolder:
         with writing(path, force=True) as part:
             (_write_parquet if ending == "parquet" else _write_csv)(rows, part)
 
-    def columns(self, runs: int) -> Columns:
-        """All rows of the first runs, in their order, by column."""
-        whole: Columns = {}
+    def rows(self, runs: int) -> Iterator[Columns]:
+        """The rows of the first runs by column, part by part, each run once."""
+        seen: set[int] = set()
         for _, _, path in self._parts():
             part = _read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
-            for name, values in part.items():
-                whole.setdefault(name, []).extend(values)
-        # Two that worked at once may both have done a run; the same seed gave the same row.
-        places = {run: place for place, run in enumerate(whole.get("run", [])) if run < runs}
-        order = [places[run] for run in sorted(places)]
-        return {name: [values[place] for place in order] for name, values in whole.items()}
+            # Two that worked at once may both have done a run; the same seed gave the same row.
+            places = [p for p, run in enumerate(part["run"]) if run < runs and run not in seen]
+            seen.update(part["run"])
+            if places:
+                yield {name: [values[p] for p in places] for name, values in part.items()}
 
     def _parts(self) -> Iterator[tuple[int, int, Path]]:
         if not is_folder(self.folder):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import rich.table
 from rich.console import Console
 from rich.markup import escape
 
+from theodolite.estimation.statistics import NORMAL_95
 from theodolite.model.parameters import Unit
 from theodolite.report.page import Axes, Chart, Page, Series, Style, Table, section
-from theodolite.studies.history import Change, History, Trace
+from theodolite.studies.history import Change, History, Trace, Trend
 
 #: Pictures side by side, and traces that are drawn; those that changed come first.
 ACROSS, DRAWN = 2, 12
@@ -38,6 +41,14 @@ def history_data(found: History) -> dict[str, Any]:
                 "unit": one.unit.value,
                 "values": one.values.tolist(),
                 "half_widths": one.widths.tolist(),
+                "per_year": None
+                if one.trend is None
+                else {
+                    "slope": one.trend.slope,
+                    "stderr": one.trend.stderr,
+                    "chance": one.trend.chance,
+                    "drifts": one.trend.drifts,
+                },
             }
             for one in found.traces
         ],
@@ -55,7 +66,15 @@ def _sentence(change: Change) -> str:
     days = f"between {change.before.when.isoformat()} and {change.after.when.isoformat()}"
     return (
         f"{change.parameter} changed by {factor * change.size:+.3g} {unit} "
-        f"(+- {1.96 * factor * change.stderr:.2g}) {days}."
+        f"(+- {NORMAL_95 * factor * change.stderr:.2g}) {days}."
+    )
+
+
+def _drift(trace: Trace, trend: Trend) -> str:
+    factor, unit = _scale(trace.unit)
+    return (
+        f"{trace.name} drifts by {factor * trend.slope:+.3g} {unit} a year "
+        f"(+- {NORMAL_95 * factor * trend.stderr:.2g})."
     )
 
 
@@ -66,7 +85,11 @@ def sentences(found: History) -> list[str]:
     first, last = found.moments[0].when.isoformat(), found.moments[-1].when.isoformat()
     said = [f"{len(found.moments)} calibrations from {first} to {last}."]
     said += [_sentence(change) for change in found.changes]
-    if not found.changes:
+    drifts = [
+        _drift(one, one.trend) for one in found.traces if one.trend is not None and one.trend.drifts
+    ]
+    said += drifts
+    if not found.changes and not drifts:
         said.append("No parameter changed by more than its uncertainty explains.")
     if found.skipped:
         said.append(
@@ -79,18 +102,41 @@ def sentences(found: History) -> list[str]:
 def _row(trace: Trace) -> tuple[str, ...]:
     factor, unit = _scale(trace.unit)
     moved = factor * (trace.values - trace.values[0])
-    return (trace.name, unit, *(f"{value:+.3g}" for value in moved[1:]))
+    return (trace.name, unit, *(f"{value:+.3g}" for value in moved[1:]), _per_year(trace))
+
+
+def _per_year(trace: Trace) -> str:
+    if trace.trend is None:
+        return ""
+    factor, _ = _scale(trace.unit)
+    slope, width = factor * trace.trend.slope, NORMAL_95 * factor * trace.trend.stderr
+    return f"{slope:+.2g} +- {width:.2g}"
 
 
 def show_history(console: Console, found: History) -> None:
+    """What happened, and every parameter's way."""
     for sentence in sentences(found):
         console.print(escape(sentence))
+    if len(found.moments) < 2 or not found.traces:
+        return
+    table = rich.table.Table(title="Since the first calibration", title_justify="left")
+    table.add_column("parameter")
+    for heading in ("last time", "95 %", "a year", "unit"):
+        table.add_column(heading, justify="right")
+    for trace in found.traces:
+        factor, unit = _scale(trace.unit)
+        moved = factor * float(trace.values[-1] - trace.values[0])
+        width = NORMAL_95 * factor * float(np.hypot(trace.stderr[0], trace.stderr[-1]))
+        table.add_row(escape(trace.name), f"{moved:+.3g}", f"{width:.2g}", _per_year(trace), unit)
+    console.print(table)
 
 
 def history_page(title: str, found: History) -> Page:
     """Changes, a table, and pictures."""
-    heads = ("parameter", "unit", *(moment.when.isoformat() for moment in found.moments[1:]))
+    days = (moment.when.isoformat() for moment in found.moments[1:])
+    heads = ("parameter", "unit", *days, "a year")
     changed = {change.parameter for change in found.changes}
+    changed |= {one.name for one in found.traces if one.trend is not None and one.trend.drifts}
     marked = tuple(place for place, one in enumerate(found.traces) if one.name in changed)
     drawn = sorted(found.traces, key=lambda one: one.name not in changed)[:DRAWN]
     chart = Chart(
@@ -100,7 +146,7 @@ def history_page(title: str, found: History) -> Page:
     )
     return Page(
         title,
-        not found.changes,
+        not changed,
         tuple(sentences(found)),
         (
             section(

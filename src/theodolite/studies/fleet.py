@@ -17,6 +17,7 @@ import numpy as np
 from theodolite.calibration.calibrate import identify
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import Method, Start
+from theodolite.calibration.noise import Noise
 from theodolite.calibration.result import Result
 from theodolite.errors import InputError, TheodoliteError
 from theodolite.estimation.loss import Loss
@@ -42,6 +43,7 @@ class Member:
     gains: bool | None = False
     terms: tuple[str, ...] | None = ()
     hold_out: float = 0.2
+    noise: Noise | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,7 @@ def calibrate_member(member: Member) -> Calibrated:
             member.robot,
             member.data,
             member.method,
+            noise=member.noise,
             gains=member.gains,
             terms=member.terms,
             hold_out=member.hold_out,
@@ -90,7 +93,7 @@ def _information(member: Member, result: Result) -> Information | None:
     placed, _, method = member.method.start(robot, member.data, Start.AUTO)
     known = {p.name: p.value for p in result.robot.parameters}
     gains = any(one.name.startswith("K") for one in result.estimates)
-    noise = method.noise_for(placed, None)
+    noise = method.noise_for(placed, member.noise)
     problem = method.problem(placed, member.data, noise=noise, gains=gains)
     own = placing(problem.parameters)
     common = {p.name for place, p in enumerate(problem.parameters) if place not in own}

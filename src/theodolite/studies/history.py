@@ -1,13 +1,14 @@
 """One robot over time: how its parameters moved from calibration to calibration, and when.
 
 A parameter that stayed the same scatters by its standard errors. Where it does not, the day between
-two calibrations that splits its history best is a change point, and so on in both parts.
+two calibrations that splits its history best is a change point, and so on in both parts; unless a
+straight line explains it better, which is a drift.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 import numpy as np
@@ -19,6 +20,8 @@ from theodolite.model.parameters import Unit
 
 #: Rate of false alarms over all parameters of a history.
 ALARMS = 0.05
+#: Of a year; and so many different ones show a trend.
+DAYS, FEWEST_DAYS = 365.25, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +51,18 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
+class Trend:
+    """How fast a parameter moves, if it moves evenly: per year of 365.25 days."""
+
+    slope: float
+    stderr: float
+    #: How likely chance alone makes a slope like this.
+    chance: float
+    #: Is it beyond chance, and a better explanation than a sudden change?
+    drifts: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Trace:
     """One parameter over time."""
 
@@ -57,6 +72,8 @@ class Trace:
     stderr: FloatArray
     #: Half-widths of the intervals.
     widths: FloatArray
+    #: None from fewer than three different days.
+    trend: Trend | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +97,14 @@ def history(moments: Sequence[Moment]) -> History:
     for moment in order[1:]:
         check_same_robot(order[0], moment)
     traces, skipped = _traces(order)
+    # Drifts and changes of all parameters share the false alarms.
+    alarms = ALARMS / max(2 * len(traces), 1)
+    traces = tuple(replace(trace, trend=_trend(trace, order, alarms)) for trace in traces)
     changes = [
-        change for trace in traces for change in _changes(trace, order, ALARMS / len(traces))
+        change
+        for trace in traces
+        if trace.trend is None or not trace.trend.drifts
+        for change in _changes(trace, order, alarms)
     ]
     changes.sort(key=lambda change: (change.after.when, change.chance))
     return History(tuple(order), traces, tuple(changes), skipped)
@@ -129,6 +152,24 @@ def _traces(order: Sequence[Moment]) -> tuple[tuple[Trace, ...], tuple[str, ...]
             )
         )
     return tuple(traces), tuple(skipped)
+
+
+def _trend(trace: Trace, order: Sequence[Moment], alarms: float) -> Trend | None:
+    """A line through a parameter's values, weighted by their standard errors."""
+    from scipy.special import erfc
+
+    years = np.array([moment.when.toordinal() for moment in order]) / DAYS
+    if len(set(years.tolist())) < FEWEST_DAYS:
+        return None
+    weights = 1.0 / np.maximum(trace.stderr, np.finfo(float).tiny) ** 2
+    centred = years - weights @ years / weights.sum()
+    stderr = float(1.0 / np.sqrt(weights @ centred**2))
+    slope = float(weights @ (centred * trace.values)) * stderr**2
+    size = abs(slope) / stderr
+    chance = float(erfc(size / np.sqrt(2.0)))
+    steps = (_step(trace, 0, middle, len(order)) for middle in range(1, len(order)))
+    sudden = max(abs(step) / error for step, error in steps)
+    return Trend(slope, stderr, chance, chance <= alarms and size > sudden)
 
 
 def _changes(trace: Trace, order: Sequence[Moment], alarms: float) -> list[Change]:

@@ -7,7 +7,7 @@ So it is the same run on any machine, in any order, with any number of workers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -187,32 +187,64 @@ class Outcome:
         return float((self.inside * self.counted).sum() / max(float(self.counted.sum()), 1.0))
 
 
-def outcome(columns: Mapping[str, Sequence[Any]]) -> Outcome:
-    """What the rows of a study, by column, add up to."""
-    statuses = Counter(str(status) for status in columns["status"])
-    reasons = Counter(str(why) for why in columns["why"] if why)
-    names = tuple(c.removeprefix("error:") for c in columns if c.startswith("error:"))
+def outcome(parts: Iterable[Mapping[str, Sequence[Any]]]) -> Outcome:
+    """What the rows of a study, by column and part by part, add up to."""
+    sums = _Sums()
+    for columns in parts:
+        sums.add(columns)
+    return sums.outcome()
 
-    def numbers(name: str) -> FloatArray:
-        return np.array(columns[name], dtype=np.float64)
 
-    errors = np.array([numbers(f"error:{name}") for name in names]).reshape(len(names), -1)
-    widths = np.array([numbers(f"width:{name}") for name in names]).reshape(len(names), -1)
-    there = np.isfinite(errors)
-    counted = there.sum(axis=1).astype(np.float64)
-    some = np.maximum(counted, 1.0)
-    after = numbers("after_m")
-    compared = np.isfinite(after)
-    return Outcome(
-        runs=len(after),
-        statuses=dict(statuses.most_common()),
-        reasons=dict(reasons.most_common()),
-        good=int(numbers("good").sum()),
-        before=numbers("before_m")[compared],
-        after=after[compared],
-        names=names,
-        inside=(there & (np.abs(errors) <= widths)).sum(axis=1) / some,
-        counted=counted,
-        errors=np.sqrt(np.nansum(errors**2, axis=1) / some),
-        stated=np.sqrt(np.nansum((widths / NORMAL_95) ** 2, axis=1) / some),
-    )
+class _Sums:
+    """All that is kept of the rows: two distances of each run, and sums over the runs."""
+
+    def __init__(self) -> None:
+        self.statuses: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.runs = self.good = 0
+        self.before: list[FloatArray] = [np.empty(0)]
+        self.after: list[FloatArray] = [np.empty(0)]
+        self.names: tuple[str, ...] = ()
+        #: Runs counted, truths inside, squares of errors and of half-widths, of each parameter.
+        self.sums: FloatArray = np.zeros((4, 0))
+
+    def add(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        self.statuses.update(map(str, columns["status"]))
+        self.reasons.update(str(why) for why in columns["why"] if why)
+        if not self.names:
+            self.names = tuple(c.removeprefix("error:") for c in columns if c.startswith("error:"))
+            self.sums = np.zeros((4, len(self.names)))
+
+        def numbers(name: str) -> FloatArray:
+            return np.array(columns[name], dtype=np.float64)
+
+        after = numbers("after_m")
+        compared = np.isfinite(after)
+        self.runs += len(after)
+        self.good += int(numbers("good").sum())
+        self.before.append(numbers("before_m")[compared])
+        self.after.append(after[compared])
+        for place, name in enumerate(self.names):
+            error, width = numbers(f"error:{name}"), numbers(f"width:{name}")
+            there = np.isfinite(error)
+            error, width = error[there], width[there]
+            inside = float((np.abs(error) <= width).sum())
+            squares = float(error @ error), float(width @ width)
+            self.sums[:, place] += (float(len(error)), inside, *squares)
+
+    def outcome(self) -> Outcome:
+        counted, inside, errors, widths = self.sums
+        some = np.maximum(counted, 1.0)
+        return Outcome(
+            runs=self.runs,
+            statuses=dict(self.statuses.most_common()),
+            reasons=dict(self.reasons.most_common()),
+            good=self.good,
+            before=np.concatenate(self.before),
+            after=np.concatenate(self.after),
+            names=self.names,
+            inside=inside / some,
+            counted=counted,
+            errors=np.sqrt(errors / some),
+            stated=np.sqrt(widths / some) / NORMAL_95,
+        )

@@ -239,14 +239,14 @@ def _identify(
     from theodolite.errors import InputError
     from theodolite.studies.workers import in_processes
 
-    source = open_long(reader, data, model)
-    if source is not None:
-        with in_processes(*processes) as each:
-            found = identify_long(reader.dynamics, source, each=each, **options)
-        return found.result, found.notes
+    with open_long(reader, data, model, elsewhere=processes[1] is not None) as (source, notes):
+        if source is not None:
+            with in_processes(*processes) as each:
+                found = identify_long(reader.dynamics, source, each=each, **options)
+            return found.result, (*notes, *found.notes)
     if processes[0] > 1 or processes[1] is not None:
         raise InputError(
-            "--workers and --scheduler are for folders of Parquet files",
+            "--workers and --scheduler are for folders of Parquet files and long bags",
             where=str(data[0]),
             remedy="Leave them out: one process is enough for what fits in memory",
         )

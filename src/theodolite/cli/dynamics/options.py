@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -297,11 +299,9 @@ class RecordingReader:
 
     def read(self, path: Path, *, currents: bool = False, motion: bool = False) -> Recording:
         """One recording; with ``currents``, these in place of torques; a ``motion`` needs none."""
-        from theodolite.errors import InputError
-        from theodolite.io.bags import TopicError
         from theodolite.io.recordings import read_recording
 
-        try:
+        with self.naming_topics():
             return read_recording(
                 path,
                 self.dynamics.robot,
@@ -313,6 +313,15 @@ class RecordingReader:
                 skip_bad=self.skip_bad,
                 bag=self.bag,
             )
+
+    @contextlib.contextmanager
+    def naming_topics(self) -> Iterator[None]:
+        """Says with which option a topic of a bag is chosen."""
+        from theodolite.errors import InputError
+        from theodolite.io.bags import TopicError
+
+        try:
+            yield
         except TopicError as error:
             raise InputError(
                 error.what, where=error.where, allowed=error.allowed,
