@@ -50,6 +50,7 @@ bench: $(BENCH)/.installed $(DYNAMICS)/.installed
 	$(BENCH)/bin/python bench/design.py
 	$(BENCH)/bin/python bench/startup.py
 	$(DYNAMICS)/bin/python bench/studies.py
+	$(DYNAMICS)/bin/python bench/fleets.py
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Theodolite needs Python 3.11 or later: make PYTHON=python3.11")'

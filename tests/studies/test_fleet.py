@@ -65,6 +65,53 @@ def test_the_make_is_a_better_prior_for_robots_with_few_measurements(robots: int
     assert errors(pooled, truth).mean() < 0.75 * errors(alone, truth).mean()
 
 
+def test_each_robot_has_options_of_its_own(theodolite, tmp_path: Path) -> None:
+    robot, rng = th.robots.puma560(), np.random.default_rng(1)
+    write_measurements(th.simulate(robot, "position", points=40, rng=rng, noise=NOISE),
+                       robot, tmp_path / "p.csv")  # fmt: skip
+    flat = th.PlaneKnown(np.array([0.0, 0.0, 1.0, 0.3]))
+    touched = th.simulate(robot, flat, points=60, rng=rng, noise=NOISE)
+    write_measurements(replace(touched, planes=None), robot, tmp_path / "flat.csv")
+    (tmp_path / "fleet.toml").write_text(
+        """[all]
+nominal = "puma560"
+hold_out = 0
+[[robot]]
+name = "seen"
+data = "p.csv"
+method = "position"
+noise_mm = 0.1
+gains = true
+terms = "gravity"
+[[robot]]
+name = "touched"
+data = "flat.csv"
+method = "plane-known"
+plane = "0,0,1,300"
+[[robot]]
+name = "wrong"
+data = "p.csv"
+method = "position"
+radius_mm = 3
+"""
+    )
+    code, out, err = theodolite("fleet", "calibrate", "fleet.toml", "--out", "out", "--json")
+    assert code == 1, err
+    told = {one["name"]: one for one in json.loads(out)["robots"]}
+    assert "radius" in told["wrong"]["message"]
+    assert "message" not in told["seen"]
+    assert "message" not in told["touched"]
+    seen = json.loads(Path("out/seen.json").read_text())
+    assert "K1" in json.dumps(seen)
+    (tmp_path / "fleet.toml").write_text(
+        '[[robot]]\nname = "a"\ndata = "p.csv"\nmethod = "position"\nnominal = "puma560"\n'
+        'noise_mm = "loud"\n'
+    )
+    code, _, err = theodolite("fleet", "calibrate", "fleet.toml", "--out", "other")
+    assert code == 2
+    assert "noise_mm is 'loud'; allowed: a number, 0 or more" in " ".join(err.split())
+
+
 def test_mean_and_spread_come_out_though_no_robot_shows_them(rng) -> None:
     """Each robot sees one direction in three, and no two parameters apart."""
     mean, spread = np.array([0.5, -1.0, 0.0]), np.array([0.3, 0.1, 0.02])
