@@ -2,7 +2,9 @@
 
 - a bare calibration: `identify` on data that are there, without gains, terms or held-out part;
 - a run of a study: draw a robot, measure it, calibrate it, judge it;
-- the same runs in two processes (Dask).
+- the same runs in two processes (Dask);
+- what Dask's own task stream shows of them: size and time of a piece, and how many pieces a second
+  the scheduler can hand out, which limits how many workers it keeps busy.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 import sys
 from time import perf_counter
 
+import cloudpickle
+import distributed
 import numpy as np
 
 import theodolite as th
@@ -17,7 +21,9 @@ from theodolite.calibration.calibrate import identify
 from theodolite.studies.monte_carlo import Piece, Study, rows_of
 from theodolite.studies.workers import in_processes
 
-POINTS, RUNS, PIECE = 30, 2000, 50
+POINTS, RUNS, PIECE = 30, 10_000, 50
+#: Tasks that do nothing, to see what the scheduler itself needs.
+IDLE = 2000
 NOISE = th.Noise(position=5e-5, known=True)
 
 
@@ -50,6 +56,32 @@ def studied(study: Study, runs: int, workers: int) -> tuple[float, list]:
     return seconds, sorted(rows, key=lambda row: row["run"])
 
 
+def on_the_scheduler(study: Study, pieces: int, idle: int) -> None:
+    """What the figures of Dask's dashboard say."""
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs="CRITICAL"
+    )
+    with cluster, distributed.Client(cluster) as client:
+        tasks = [Piece(study, range(PIECE * n, PIECE * (n + 1))) for n in range(pieces)]
+        with distributed.get_task_stream(client) as stream:
+            distributed.wait([client.submit(rows_of, task, pure=False) for task in tasks])
+        done = [one for one in stream.data if "rows_of" in str(one["key"])]
+        spans = [span for one in done for span in one["startstops"]]
+        each = {
+            action: sum(s["stop"] - s["start"] for s in spans if s["action"] == action) / len(done)
+            for action in ("compute", "transfer", "deserialize")
+        }
+        sent = len(cloudpickle.dumps(tasks[0]))
+        returned = float(np.mean([one["nbytes"] for one in done]))
+        start = perf_counter()
+        client.gather([client.submit(int, n, pure=False) for n in range(idle)])
+        overhead = (perf_counter() - start) / idle
+    print(f"a piece of {PIECE} runs: {sent / 1e3:.0f} kB sent, {returned / 1e3:.0f} kB returned")
+    print("  " + ", ".join(f"{action} {1e3 * took:.1f} ms" for action, took in each.items()))
+    busy = each["compute"] / overhead
+    print(f"scheduler and client: {1e3 * overhead:.2f} ms a task; enough for {busy:.0f} workers")
+
+
 def main() -> None:
     runs = 20 if "--tiny" in sys.argv[1:] else RUNS
     study = Study(th.robots.puma560(), th.Position(), POINTS, NOISE, part=0.2)
@@ -64,6 +96,7 @@ def main() -> None:
     print(f"run of a study     {1e3 * one / runs:8.2f} ms  {one / runs / alone:6.2f} x")
     print(f"two processes      {1e3 * two / runs:8.2f} ms  {one / two:6.2f} x as fast as one")
     print(f"{runs} runs, the same numbers in both: {'yes' if same else 'NO'}")
+    on_the_scheduler(study, min(runs // 10, 40), min(10 * runs, IDLE))
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import theodolite as th
@@ -200,5 +202,36 @@ def test_outliers_of_several_files_are_named_with_their_file(theodolite) -> None
     assert [(outlier["file"], outlier["line"]) for outlier in found["outliers"]] == [("two.csv", 7)]
     assert any(doubt.startswith("Line 7 of two.csv (") for doubt in found["doubts"])
     rows = [line.split(",") for line in Path("r.csv").read_text().splitlines()]
-    assert rows[0] == ["file", "line", "position_mm", "suspicious"]
+    moved = ["dx_mm", "dy_mm", "dz_mm"]
+    assert rows[0] == ["file", "line", "position_mm", *moved, "suspicious"]
+    for row in rows[1:]:
+        size, *way = map(float, row[2:6])
+        assert size == pytest.approx(np.linalg.norm(way), rel=1e-6)
     assert [row[:2] for row in rows if row[-1] == "1"] == [["two.csv", "7"]]
+
+
+def test_validate_writes_the_error_of_every_target(theodolite, tmp_path) -> None:
+    places = {"near": (0.0, 0.0, 0.1), "far": (0.05, 0.0, 0.2)}
+    robot = th.robots.puma560().with_targets(th.Target(*place) for place in places.items())
+    data = th.simulate(robot, "position", points=6, rng=1, noise=th.Noise(position=1e-4))
+    positions = np.array(data.positions)
+    positions[2, 1] = np.nan
+    data = replace(data, positions=positions)
+    robot.save("robot.toml")
+    th.write_measurements(data, robot, "data.csv")
+    code, _, errors = theodolite(
+        "validate", "robot.toml", "data.csv", "-m", "position", "--residuals", "r.csv"
+    )
+    assert code == 0, errors
+    head, *rows = [line.split(",") for line in Path("r.csv").read_text().splitlines()]
+    assert head == ["line", "target", "position_mm", "dx_mm", "dy_mm", "dz_mm"]
+    assert [row[1] for row in rows] == ["near"] * 6 + ["far"] * 5
+    assert [row[0] for row in rows if row[1] == "far"] == ["2", "3", "5", "6", "7"]
+    tips = robot.motion(robot.values, data.motors, 0).position
+    found = np.array([[float(cell) for cell in row[3:]] for row in rows[:6]])
+    np.testing.assert_allclose(found, 1e3 * (positions[:, 0] - tips), atol=1e-6)
+    code, _, errors = theodolite(
+        "validate", "robot.toml", "data.csv", "-m", "position", "--residuals", "r.csv"
+    )
+    assert code == 2
+    assert "exists already" in errors

@@ -51,6 +51,14 @@ def test_without_a_prior_these_are_the_textbook_formulas(A: FloatArray, b: Float
     assert known.degrees_of_freedom == 12
 
 
+def test_without_spare_equations_the_noise_is_one(A: FloatArray, b: FloatArray) -> None:
+    found = statistics(replace(solved(A[:3], b[:3]), prior=None), noise_known=False)
+    assert found.degrees_of_freedom == 0
+    assert np.isnan(found.sigma)
+    assert found.noise == 1.0
+    np.testing.assert_allclose(found.covariance, np.linalg.inv(A[:3].T @ A[:3]))
+
+
 def test_unlimited_tolerances_are_no_prior(A: FloatArray, b: FloatArray) -> None:
     solution = solved(A, b)
     np.testing.assert_allclose(

@@ -127,6 +127,30 @@ def test_dh_and_kk_tables(tmp_path: Path) -> None:
     np.testing.assert_allclose(robot.poses(np.array([0, 0.5]))[1][0], [0, -0.5, 0.1], atol=1e-15)
 
 
+def test_a_table_in_craigs_convention(tmp_path: Path, theodolite) -> None:
+    """The Panda as its maker's documentation lists it: a and alpha of the link before."""
+    path = tmp_path / "panda.csv"
+    path.write_text(
+        "a_m,d_m,alpha_deg\n0,0.333,0\n0,0,-90\n0,0.316,90\n0.0825,0,90\n-0.0825,0.384,-90\n"
+        "0,0,90\n0.088,0,90\n"
+    )
+    robot = th.read_dh_table(path, modified=True)
+    # Stretched upwards, the last joint beside the column.
+    rotation, position = robot.poses(np.zeros(7))
+    np.testing.assert_allclose(position[0], [0.088, 0, 0.333 + 0.316 + 0.384], atol=1e-15)
+    np.testing.assert_allclose(rotation[0], np.diag([1.0, -1.0, -1.0]), atol=1e-15)
+    code, _, errors = theodolite("new", "panda.csv", "panda.toml", "--modified")
+    assert code == 0, errors
+    written = th.read_robot("panda.toml")
+    np.testing.assert_allclose(written.poses(np.zeros(7))[1], position, atol=1e-15)
+    code, _, errors = theodolite("new", "puma560", "p.toml", "--modified")
+    assert code == 2
+    assert "--modified is for DH tables" in errors
+    path.write_text("alpha_deg,d_mm,theta_deg,r_mm\n0,0,0,100\n")
+    with pytest.raises(InputError, match="has a column r"):
+        th.read_dh_table(path, modified=True)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -128,7 +128,9 @@ def _tested(module: str, tree: ast.Module) -> int:
     sys.meta_path.insert(0, _Mutated(f"{PACKAGE}.{module}", SOURCES / f"{module}.py", tree))
     files = [str(TESTS / name) for name in SELECTION[module]]
     try:
-        return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--tb=no", *files]))
+        # Options of plugins that are not loaded are no mistake here.
+        quiet = ["-W", "ignore::pytest.PytestConfigWarning", "--tb=no"]
+        return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *quiet, *files]))
     except BaseException:
         return 1
 

@@ -367,12 +367,13 @@ class _Calibration:
             self.tell("predicting what was held out")
             judged = judge(split, partial(self.pose, gains=gains), self.fit, self.method)
         excerpt, of_excerpt = solution, statistics(solution, noise_known=self.noise.known)
-        uncertainty = of_excerpt
+        uncertainty, whole = of_excerpt, problem
         if self.pieces is not None:
             self.tell("fitting all rows, piece by piece")
-            solution = self._of_all_rows(self.pieces, problem, excerpt, gains=gains)
+            whole = self._over_all_rows(self.pieces, problem, excerpt, gains=gains)
+            solution = _continued(excerpt, self.fit(whole, excerpt.values))
             uncertainty = statistics(solution, noise_known=self.noise.known)
-        before, cost_of_nominal = self._nominal(problem)
+        before, cost_of_nominal = self._nominal(whole)
         errors = problem.errors(solution.values)
         exact = is_exact(summary(errors), self.robot)
         return Result(
@@ -392,6 +393,11 @@ class _Calibration:
             held_out=judged,
             residuals=errors,
             residual_rows={name: problem.error_rows(name) for name in errors},
+            displacements={
+                name: found
+                for name in errors
+                if (found := problem.displacements(name, solution.values)) is not None
+            },
             shares=problem.shares(solution, uncertainty),
             outliers=NO_OUTLIERS
             if exact
@@ -402,9 +408,9 @@ class _Calibration:
             pictures=_pictures(self.data),
             noise_known=self.noise.known,
             robust=not self.loss.is_squared,
-            cost=excerpt.reduction.cost,
+            cost=solution.reduction.cost,
             # Costs of exact data are rounding, and cannot be compared.
-            cost_of_all=None if exact else excerpt.cost_of_all,
+            cost_of_all=None if exact else solution.cost_of_all,
             cost_of_nominal=cost_of_nominal,
             expected_rank=expected,
             shortcomings=None
@@ -425,14 +431,13 @@ class _Calibration:
             },
         )
 
-    def _of_all_rows(
+    def _over_all_rows(
         self, pieces: Pieces, problem: CalibrationProblem, excerpt: Solution, *, gains: bool
-    ) -> Solution:
-        """From where the excerpt ended, with the factors of all pieces."""
+    ) -> CalibrationProblem:
+        """The same problem with the factors of all pieces."""
         calibrated = problem.calibrated(excerpt.values)
         at = calibrated if isinstance(calibrated, Robot) and calibrated.bases else None
-        whole = pieces.over(problem, self.method, gains=gains, at=at)
-        return _continued(excerpt, self.fit(whole, excerpt.values))
+        return pieces.over(problem, self.method, gains=gains, at=at)
 
     def _with_own_inputs(
         self, problem: CalibrationProblem, solution: Solution, *, gains: bool

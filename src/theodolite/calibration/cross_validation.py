@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import CalibrationProblem, Method
 from theodolite.calibration.noise import Noise
@@ -29,15 +29,21 @@ Fit = Callable[[CalibrationProblem], Solution]
 
 
 def residuals(robot: Machine, data: Dataset, method: Method) -> dict[str, FloatArray]:
-    """The robot's error on each observation it can make, by quantity, SI.
+    """The robot's error on each observation it can make, by quantity, SI."""
+    problem, _ = judging(robot, data, method)
+    return problem.errors(nominal_values(problem))
+
+
+def judging(robot: Machine, data: Dataset, method: Method) -> tuple[CalibrationProblem, IntArray]:
+    """A problem to judge a robot by, and the rows that it is about.
 
     A nominal mechanism may be unable to close its loops where the real one was measured.
     """
     possible = robot.can_close(data.motors)
+    rows = np.flatnonzero(possible)
     if not possible.all():
-        data = data.take(np.flatnonzero(possible))
-    problem = method.problem(robot, data, noise=Noise.guess(robot.reach()))
-    return problem.errors(nominal_values(problem))
+        data = data.take(rows)
+    return method.problem(robot, data, noise=Noise.guess(robot.reach())), rows
 
 
 def summarise(robot: Machine, data: Dataset, method: Method) -> Errors:

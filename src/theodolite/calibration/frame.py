@@ -17,6 +17,7 @@ from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import Start, Started
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.parallel import check_legs
+from theodolite.calibration.quantities import Displacements
 from theodolite.calibration.sensor import SensorMethod, SensorProblem
 from theodolite.errors import InputError
 from theodolite.estimation.problem import Block
@@ -47,17 +48,27 @@ class FrameProblem(SensorProblem):
             yield self._block(error, jacobian, white, rows)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        error = self._all_errors(values)
+        return {
+            "position": np.linalg.norm(error[:, :3], axis=1),
+            "orientation": np.linalg.norm(error[:, 3:], axis=1),
+        }
+
+    def displacements(self, name: str, values: FloatArray) -> Displacements | None:
+        if name != "position":
+            return None
+        targets = (self.data.targets[0],) * len(self.data)
+        return Displacements(targets, -self._all_errors(values)[:, :3])
+
+    def _all_errors(self, values: FloatArray) -> FloatArray:
+        """Of all rows, (n, 6)."""
         full = self.full_values(values)
-        error = np.concatenate(
+        return np.concatenate(
             [
                 self._error(self._motion(full, self.data.motors[rows], self._target), full, rows)
                 for rows in slices(len(self.data))
             ]
         )
-        return {
-            "position": np.linalg.norm(error[:, :3], axis=1),
-            "orientation": np.linalg.norm(error[:, 3:], axis=1),
-        }
 
     def _moved(
         self, points: FloatArray, turns: FloatArray, full: FloatArray, rows: slice

@@ -14,6 +14,7 @@ from theodolite.calibration.conditions import with_inputs
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.open_loops import LoopProblem
+from theodolite.calibration.quantities import Displacements
 from theodolite.calibration.weights import Share, balanced
 from theodolite.errors import InputError
 from theodolite.estimation.loss import Loss
@@ -106,6 +107,10 @@ class GeometricProblem(ABC):
     def error_rows(self, name: str) -> IntArray:
         """The row of the data from which each of the ``errors`` of that name comes."""
         return np.arange(len(self.data))
+
+    def displacements(self, name: str, values: FloatArray) -> Displacements | None:
+        """Which way the ``errors`` of that name point; None where they are no displacements."""
+        return None
 
     def noise_seen(self, solution: Solution) -> Noise | None:
         """Nothing about the noise, unless positions and orientations can be balanced."""

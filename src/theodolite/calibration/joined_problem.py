@@ -17,7 +17,7 @@ from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import CalibrationProblem
 from theodolite.calibration.noise import Noise
-from theodolite.calibration.quantities import are_exact, of_source
+from theodolite.calibration.quantities import Displacements, are_exact, of_source
 from theodolite.calibration.weights import SETTLED, Share
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.problem import Block, Problem
@@ -232,6 +232,13 @@ class JoinedProblem:
             if name.startswith(of_source(part.name, "")):
                 own = name.removeprefix(of_source(part.name, ""))
                 return part.first_row + part.problem.error_rows(own)
+        raise KeyError(name)
+
+    def displacements(self, name: str, values: FloatArray) -> Displacements | None:
+        for part, places in self._each():
+            if name.startswith(of_source(part.name, "")):
+                own = name.removeprefix(of_source(part.name, ""))
+                return part.problem.displacements(own, values[places])
         raise KeyError(name)
 
     def extras(self, values: FloatArray) -> dict[str, Any]:

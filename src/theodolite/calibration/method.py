@@ -18,7 +18,7 @@ from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.noise import Noise
-from theodolite.calibration.quantities import all_of
+from theodolite.calibration.quantities import Displacements, all_of
 from theodolite.calibration.weights import Share
 from theodolite.errors import InputError
 from theodolite.estimation.problem import ConstrainedProblem, Problem
@@ -104,6 +104,10 @@ class CalibrationProblem(Problem, Protocol):
 
     def error_rows(self, name: str) -> IntArray:
         """The row of the data from which each of the ``errors`` of that name comes."""
+        ...
+
+    def displacements(self, name: str, values: FloatArray) -> Displacements | None:
+        """Which way the ``errors`` of that name point; None where they are no displacements."""
         ...
 
     def noise_seen(self, solution: Solution) -> Noise | None:

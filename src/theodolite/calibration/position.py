@@ -14,6 +14,7 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray, seen
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.noise import Noise
+from theodolite.calibration.quantities import Displacements
 from theodolite.calibration.sensor import SensorMethod, SensorProblem
 from theodolite.errors import InputError
 from theodolite.estimation.problem import Block
@@ -72,17 +73,27 @@ class PositionProblem(SensorProblem):
         return motion.position - points, np.concatenate([jacobian, moved], axis=2)
 
     def errors(self, values: FloatArray) -> dict[str, FloatArray]:
+        parts = [np.linalg.norm(part, axis=1) for part in self._apart(values)]
+        return {"position": np.concatenate([np.empty(0), *parts])}
+
+    def displacements(self, name: str, values: FloatArray) -> Displacements | None:
+        names = [
+            target
+            for target, (_, _, there) in zip(self.data.targets, self._targets(), strict=True)
+            for _ in range(int(there.sum()))
+        ]
+        return Displacements(tuple(names), np.concatenate([np.empty((0, 3)), *self._apart(values)]))
+
+    def _apart(self, values: FloatArray) -> Iterator[FloatArray]:
+        """From the robot's tips to where they were measured, piece by piece, (n, 3)."""
         full = self.full_values(values)
-        distances = [np.empty(0)]
         for target, measured, there in self._targets():
             for rows in _pieces(there, BLOCK):
                 points = measured[rows]
                 if self._stations:
                     numbers = np.arange(len(self.data))[rows]
                     points = self._stations.points(self._own(full), points, numbers)
-                tips = self._motion(full, self.data.motors[rows], target).position
-                distances.append(np.linalg.norm(tips - points, axis=1))
-        return {"position": np.concatenate(distances)}
+                yield points - self._motion(full, self.data.motors[rows], target).position
 
     def error_rows(self, name: str) -> IntArray:
         return np.concatenate([np.flatnonzero(there) for _, _, there in self._targets()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,16 @@ EXACT, EXACT_ANGLE = 1e-7, 1e-6
 #: Of the size of a picture in pixels: what is small of it is rounding.
 PICTURE = 1e3
 _SEPARATOR = ": "
+
+
+@dataclass(frozen=True, eq=False)
+class Displacements:
+    """What position errors are of, and which way they point."""
+
+    #: Of each error the target; "" is the tool itself.
+    targets: tuple[str, ...]
+    #: From where the robot says it is to where it was measured, (n, 3), metres.
+    vectors: FloatArray
 
 
 def of_source(source: str, name: str) -> str:

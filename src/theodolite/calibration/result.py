@@ -15,7 +15,7 @@ from theodolite.calibration.hand_eye_alone import LinksFixed
 from theodolite.calibration.method import LeftOut
 from theodolite.calibration.moves import Move
 from theodolite.calibration.other_starts import OtherStarts
-from theodolite.calibration.quantities import all_of, quantity
+from theodolite.calibration.quantities import Displacements, all_of, quantity
 from theodolite.calibration.shortcomings import CHANCE, Shortcomings
 from theodolite.calibration.term_groups import Decay
 from theodolite.calibration.weights import Share
@@ -189,6 +189,8 @@ class Result:
     cost: float
     cost_of_all: float | None
     cost_of_nominal: float
+    #: Which way those errors point that are displacements.
+    displacements: Mapping[str, Displacements] = field(default_factory=dict)
     #: The picture that each row is from, where there are any; and those that were left out.
     pictures: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
@@ -222,6 +224,11 @@ class Result:
     @property
     def iterations(self) -> int:
         return len(self.trace) - 1
+
+    @property
+    def seen_rows(self) -> int:
+        """Rows that were looked at one by one: of data larger than memory, an excerpt."""
+        return self.rows if self.lines is None else len(self.lines)
 
     @property
     def rank(self) -> int:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.cross_validation import (
     is_exact,
+    judging,
     nominal_placed,
-    residuals,
+    nominal_values,
     summarise,
     summary,
 )
@@ -19,6 +21,7 @@ from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import Method, Start
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.placement import ELSEWHERE, place
+from theodolite.calibration.quantities import Displacements
 from theodolite.calibration.result import NAMED, Errors
 from theodolite.calibration.screening import WRONG
 from theodolite.errors import InputError
@@ -37,6 +40,9 @@ class Validation:
     doubts: tuple[str, ...] = ()
     #: Size of every observation's error, by quantity, SI.
     residuals: Mapping[str, FloatArray] = field(default_factory=dict)
+    #: The row that each of them comes from, and which way those point that are displacements.
+    residual_rows: Mapping[str, IntArray] = field(default_factory=dict)
+    displacements: Mapping[str, Displacements] = field(default_factory=dict)
 
     @property
     def good(self) -> bool:
@@ -57,11 +63,22 @@ def validate(
     robot: Machine, data: Dataset, method: Method, *, nominal: Machine | None = None
 ) -> Validation:
     """The robot's errors, and those of ``nominal`` with base and tool fitted to the data."""
-    each = residuals(robot, data, method)
+    problem, rows = judging(robot, data, method)
+    values = nominal_values(problem)
+    each = problem.errors(values)
     errors = summary(each)
+    details: dict[str, Any] = {
+        "residuals": each,
+        "residual_rows": {name: rows[problem.error_rows(name)] for name in each},
+        "displacements": {
+            name: found
+            for name in each
+            if (found := problem.displacements(name, values)) is not None
+        },
+    }
     doubts = () if data.pixels is None else tuple(_picture_doubts(data, each["pixel"]))
     if nominal is None:
-        return Validation(errors, doubts=doubts, residuals=each)
+        return Validation(errors, doubts=doubts, **details)
     if nominal.joint_types != robot.joint_types:
         raise InputError(f"'{nominal.name}' has different joints from '{robot.name}'")
     if data.pixels is not None:
@@ -69,7 +86,7 @@ def validate(
     else:
         before = summarise(place(nominal, data, method), data, method)
     exact = is_exact(errors, robot)
-    return Validation(errors, before, exact=exact, doubts=doubts, residuals=each)
+    return Validation(errors, before, exact=exact, doubts=doubts, **details)
 
 
 def _placed_by_pictures(nominal: Machine, data: Dataset, method: Method) -> Errors:

@@ -346,7 +346,8 @@ def _write(
     from theodolite.report.html import write_report
 
     if residuals is not None:
-        write_residuals(result, residuals, force=force)
+        suspicious = set(result.outliers.rows.tolist())
+        write_residuals(result, result, residuals, suspicious=suspicious, force=force)
     if saved is not None:
         write_result(result, saved, force=force)
     if report is not None:

@@ -39,6 +39,13 @@ def command(
             "source; tables that cannot express every error become hayati, kk or pose."
         ),
     ] = None,
+    modified: Annotated[
+        bool,
+        typer.Option(
+            "--modified",
+            help="A DH table in Craig's convention: a and alpha are those of the link before.",
+        ),
+    ] = False,
     circles: Annotated[
         bool,
         typer.Option(
@@ -50,6 +57,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Make a robot file to edit and calibrate."""
+    from theodolite.errors import InputError
     from theodolite.io.circle_table import read_circles
     from theodolite.io.robot_file import format_robot, parse_robot
     from theodolite.io.writing import check_writable, write_text
@@ -60,11 +68,13 @@ def command(
     check_writable(file, force=force)
     wanted = None if convention is None else _convention(convention)
     axes: tuple[Axis, ...] = ()
+    if circles and modified:
+        raise InputError("--modified is for DH tables, --circles for measurements", where=source)
     if circles:
         measured, axes = read_circles(Path(source))
         text = format_robot(measured)
     else:
-        text = _text(source, root, tip)
+        text = _text(source, root, tip, modified=modified)
     original = parse_robot(text, source)
     notes: list[str] = []
     missing: tuple[str, ...] | None = None
@@ -111,7 +121,7 @@ def _judged(robot: Robot) -> Completeness:
     return completeness(robot.with_targets(()))
 
 
-def _text(source: str, root: str | None, tip: str | None) -> str:
+def _text(source: str, root: str | None, tip: str | None, *, modified: bool) -> str:
     """The text of a robot file for a source; of a built-in robot its own, with its comments."""
     from theodolite import robots
     from theodolite.errors import InputError
@@ -125,7 +135,9 @@ def _text(source: str, root: str | None, tip: str | None) -> str:
     if root is not None or tip is not None:
         raise InputError("--root and --tip are for URDF files", where=source)
     if suffix in _TABLES:
-        return format_robot(read_dh_table(path))
+        return format_robot(read_dh_table(path, modified=modified))
+    if modified:
+        raise InputError("--modified is for DH tables", where=source)
     if suffix == ".toml":
         return format_robot(read_robot(path))
     if source not in robots.NAMES:

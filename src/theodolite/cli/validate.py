@@ -71,6 +71,10 @@ def command(
     ignore_limits: IgnoreLimitsOption = False,
     map_: MapOption = None,
     mapping: MappingOption = None,
+    residuals: Annotated[
+        Path | None,
+        typer.Option(metavar="F", help="Write the error of every measurement, as CSV."),
+    ] = None,
     report: ReportOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -82,13 +86,14 @@ def command(
     from theodolite.io.camera_file import camera_path
     from theodolite.io.provenance import provenance
     from theodolite.io.reading import is_file
+    from theodolite.io.residuals import write_residuals
     from theodolite.io.writing import check_outputs
     from theodolite.report.data import errors_data
     from theodolite.report.html import check_report, write_report
     from theodolite.report.text import show_errors
     from theodolite.report.validation_page import validation_page
 
-    check_outputs([report], force=force, inputs=[Path(robot), *data])
+    check_outputs([report, residuals], force=force, inputs=[Path(robot), *data])
     check_report(report)
     subject = robot_named(robot)
     if not lens and is_file(camera_path(Path(robot))):
@@ -143,6 +148,9 @@ def command(
         page = validation_page(subject.name, way.name, len(recorded), verdict, origin)
         write_report([page], report, force=force)
         wrote(screen, report)
+    if residuals is not None:
+        write_residuals(verdict, recorded, residuals, force=force)
+        wrote(screen, residuals)
     for doubt in verdict.doubts:
         screen.print(f"[yellow]{escape(doubt)}[/yellow]")
     if verdict.better is False and not verdict.doubts:

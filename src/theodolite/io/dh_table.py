@@ -32,15 +32,20 @@ from theodolite.model.transmission import Transmission
 _LABELS = ("joint", "name", "frame", "link", "row", "#1")
 #: What others call the zero of a revolute joint.
 _ALIASES = {"theta_offset": "theta"}
+#: Craig's names of what Khalil and Kleinfinger call d and r: the same rows.
+_CRAIG = {"a": "d", "d": "r"}
 #: A smaller gain, or a larger one than its inverse, is a mistake.
 LEAST_GAIN = 1e-6
 _REMEDY = "DH tables have theta, d, a, alpha; KK tables alpha, d, theta, r"
 
 
-def read_dh_table(path: Path | str) -> Robot:
-    """A robot from a table, with six errors at its base and tool."""
+def read_dh_table(path: Path | str, *, modified: bool = False) -> Robot:
+    """A robot from a table, with six errors at its base and tool.
+
+    ``modified``: theta, d, a, alpha are Craig's, with a and alpha of the link before.
+    """
     path = Path(path)
-    table = _Table(read_sheet(path))
+    table = _Table(read_sheet(path), modified=modified)
     rows = [table.row(number) for number in range(table.rows)]
     moving = [number for number, row in enumerate(rows) if row.joint is not Joint.FIXED]
     if not moving:
@@ -70,7 +75,7 @@ def read_dh_table(path: Path | str) -> Robot:
 class _Table:
     """The columns of one table, by symbol."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: Sheet, *, modified: bool) -> None:
         self.sheet, self.where = sheet, str(sheet.path)
         if sheet.names is None:
             raise InputError("has no header", where=self.where, remedy=_REMEDY)
@@ -91,6 +96,16 @@ class _Table:
             if symbol not in _LABELS:
                 found.append((place, name, _ALIASES.get(symbol, symbol), unit))
         symbols = {symbol for _, _, symbol, _ in found}
+        if modified:
+            if "r" in symbols or "beta" in symbols:
+                raise InputError(
+                    f"has a column {'r' if 'r' in symbols else 'beta'}",
+                    where=self.where,
+                    allowed="theta, d, a, alpha in a table in the modified convention",
+                    remedy="Read it as it is: KK tables are in that convention already",
+                )
+            found = [(p, name, _CRAIG.get(symbol, symbol), unit) for p, name, symbol, unit in found]
+            symbols = {symbol for _, _, symbol, _ in found}
         self.convention = Convention.KK if "r" in symbols else Convention.DH
         #: Rows with both d and beta would be neither; those that have a beta are Hayati's.
         self.hayati = self.convention is Convention.DH and "beta" in symbols

@@ -1,39 +1,93 @@
-"""Errors of every measurement after a calibration, as a CSV file."""
+"""Errors of every measurement, as a CSV file."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Container, Mapping
 from io import StringIO
 from pathlib import Path
+from typing import Protocol
 
-from theodolite.calibration.quantities import quantity, source_of
-from theodolite.calibration.result import Result
+from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.quantities import Displacements, quantity, source_of
 from theodolite.io.units import shown_in
 from theodolite.io.writing import write_text
 
 
-def write_residuals(result: Result, path: Path, *, force: bool = False) -> None:
-    """One line per observation: where it stands, by file if there are several, and its errors.
+class Judged(Protocol):
+    """Errors of every observation: of a calibration, or of a robot on given data."""
 
-    What a source does not measure is blank.
+    @property
+    def residuals(self) -> Mapping[str, FloatArray]: ...
+
+    @property
+    def residual_rows(self) -> Mapping[str, IntArray]: ...
+
+    @property
+    def displacements(self) -> Mapping[str, Displacements]: ...
+
+
+class Origin(Protocol):
+    """Where rows come from: their lines, and which of several files they are in."""
+
+    @property
+    def lines(self) -> IntArray | None: ...
+
+    @property
+    def file(self) -> IntArray | None: ...
+
+    @property
+    def files(self) -> tuple[str, ...]: ...
+
+
+def write_residuals(
+    judged: Judged,
+    origin: Origin,
+    path: Path,
+    *,
+    suspicious: Container[int] | None = None,
+    force: bool = False,
+) -> None:
+    """One line per observation: where it stands, what it is of, and its errors.
+
+    A file is named where there are several, a target where there are any. Displacements are from
+    the robot to the measurement. What a source does not measure is blank. ``suspicious`` rows are
+    marked.
     """
-    quantities = list(dict.fromkeys(quantity(name) for name in result.residuals))
-    headings = [f"{one.replace(' ', '_')}_{shown_in(one)[0]}" for one in quantities]
-    suspicious = set(result.outliers.rows.tolist())
+    found = judged.residuals
+    quantities = list(dict.fromkeys(map(quantity, found)))
+    moved = judged.displacements
+    aimed = any(any(one.targets) for one in moved.values())
+    headings = [
+        *(["file"] if origin.file is not None else []),
+        "line",
+        *(["target"] if aimed else []),
+        *(f"{one.replace(' ', '_')}_{shown_in(one)[0]}" for one in quantities),
+        *(["dx_mm", "dy_mm", "dz_mm"] if moved else []),
+        *(["suspicious"] if suspicious is not None else []),
+    ]
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow([*([] if result.file is None else ["file"]), "line", *headings, "suspicious"])
-    for source in dict.fromkeys(source_of(name) for name in result.residuals):
-        names = {quantity(name): name for name in result.residuals if source_of(name) == source}
-        rows = result.residual_rows[next(iter(names.values()))]
+    table.writerow(headings)
+    for source in dict.fromkeys(map(source_of, found)):
+        names = {quantity(name): name for name in found if source_of(name) == source}
+        rows = judged.residual_rows[next(iter(names.values()))]
+        way = next((moved[name] for name in names.values() if name in moved), None)
         for place, row in enumerate(rows.tolist()):
-            origin = [] if result.file is None else [result.files[result.file[row]]]
-            line = row + 1 if result.lines is None else int(result.lines[row])
-            cells = [
-                f"{result.residuals[names[one]][place] * shown_in(one)[1]:.9g}"
-                if one in names
-                else ""
-                for one in quantities
-            ]
-            table.writerow([*origin, line, *cells, int(row in suspicious)])
+            cells: list[object] = []
+            if origin.file is not None:
+                cells.append(origin.files[origin.file[row]])
+            cells.append(row + 1 if origin.lines is None else int(origin.lines[row]))
+            if aimed:
+                cells.append("" if way is None else way.targets[place])
+            for one in quantities:
+                known = one in names
+                factor = shown_in(one)[1]
+                cells.append(f"{found[names[one]][place] * factor:.9g}" if known else "")
+            if moved:
+                vector = [""] * 3 if way is None else [f"{1e3 * d:.9g}" for d in way.vectors[place]]
+                cells += vector
+            if suspicious is not None:
+                cells.append(int(row in suspicious))
+            table.writerow(cells)
     write_text(path, text.getvalue(), force=force)

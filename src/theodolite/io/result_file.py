@@ -63,7 +63,7 @@ def read_result(path: Path | str) -> Result:
 def _check(result: Result) -> None:
     """Refuse arrays that do not fit together: somebody changed the file."""
     known, spread, out = result.identifiability, result.statistics, result.outliers
-    unknowns, free, rows = len(known.parameters), len(result.order), result.rows
+    unknowns, free, rows = len(known.parameters), len(result.order), result.seen_rows
     wanted: list[tuple[str, Any, tuple[int | None, ...]]] = [
         ("statistics.covariance", spread.covariance, (free, free)),
         ("identifiability.R", known.R, (None, unknowns)),
@@ -78,6 +78,10 @@ def _check(result: Result) -> None:
         where = result.residual_rows.get(name)
         wanted.append((f"residuals.{name}", sizes, (None,)))
         wanted.append((f"residual_rows.{name}", where, sizes.shape))
+    for name, moved in result.displacements.items():
+        there = (len(result.residuals.get(name, ())), 3)
+        wanted.append((f"displacements.{name}.vectors", moved.vectors, there))
+        wanted.append((f"displacements.{name}.targets", moved.targets, there[:1]))
     for name, array in (("lines", result.lines), ("file", result.file)):
         if array is not None:
             wanted.append((name, array, (rows,)))
