@@ -12,6 +12,7 @@ from tests.estimation.problems import parameters
 from theodolite.arrays import FloatArray
 from theodolite.estimation.identifiability import (
     Identifiability,
+    _regrouped,
     analyse,
     analyse_by_svd,
     analyse_null_space,
@@ -126,3 +127,11 @@ def test_rounding_in_a_null_vector_is_not_a_part_of_it(rng: np.random.Generator)
     known = analyse_null_space(null, parameters([0.0] * 3), [1] * 3)
     assert known.names(known.regrouped) == ["x1"]
     assert known.regrouping() == {"x1": pytest.approx({"x0": 1.0})}
+
+
+def test_how_large_a_coefficient_is_does_not_decide_who_is_dropped() -> None:
+    """The last parameter that a relation involves is dropped, however small its part in it."""
+    kept, dropped, relations = _regrouped(np.array([[1.0], [0.0], [0.01]]))
+    assert dropped.tolist() == [2]
+    assert kept.tolist() == [0, 1]
+    np.testing.assert_allclose(relations, [[-100.0], [0.0]])

@@ -7,7 +7,16 @@ import pytest
 
 from tests.estimation.problems import SmallProblem, linear, parameters
 from theodolite.estimation.loss import HUBER_THRESHOLD, Loss, Shape
-from theodolite.estimation.reduction import LARGE, PIECE, Reduction, _Accumulator, reduce, triangle
+from theodolite.estimation.reduction import (
+    LARGE,
+    PIECE,
+    Reduction,
+    _Accumulator,
+    merged,
+    reduce,
+    reduce_parts,
+    triangle,
+)
 
 
 @pytest.mark.parametrize("rows", [1, 3, 4, 50, PIECE, PIECE + 1, 2 * PIECE + 7])
@@ -133,3 +142,66 @@ def test_components_that_see_few_columns_fold_to_the_same_factor(
     np.testing.assert_allclose(found.R.T @ found.R, expected[:-1, :-1], rtol=1e-9, atol=1e-8)
     np.testing.assert_allclose(found.R.T @ found.z, expected[:-1, -1], rtol=1e-9, atol=1e-8)
     assert found.squares == pytest.approx(expected[-1, -1])
+
+
+def dense(small: SmallProblem, x: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+    """J'J, J'r and r'r of some observations."""
+    r, J = small.residual(x)
+    r, J = r[rows].ravel(), J[rows].reshape(-1, J.shape[2])
+    return J.T @ J, J.T @ r, r @ r
+
+
+def assert_is(found: Reduction, small: SmallProblem, x: np.ndarray, rows: np.ndarray) -> None:
+    JJ, Jr, rr = dense(small, x, rows)
+    np.testing.assert_allclose(found.R.T @ found.R, JJ, atol=1e-12)
+    np.testing.assert_allclose(found.R.T @ found.z, Jr, atol=1e-12)
+    assert found.squares == pytest.approx(rr)
+    assert found.cost == pytest.approx(rr)
+    assert found.rows == 2 * len(rows)
+    assert len(found.sizes) == len(found.widths) == len(rows)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+def test_merged_parts_are_the_whole(scale: float, rng: np.random.Generator) -> None:
+    """Also where all squares together are far below one."""
+    A, b = rng.standard_normal((12, 2, 3)), scale * rng.standard_normal((12, 2))
+    x = scale * np.array([0.4, -1.0, 2.0])
+    parts = [
+        reduce(SmallProblem(linear(A[some], b[some]), parameters([0.0] * 3)), x, Loss())
+        for some in (slice(0, 1), slice(1, 7), slice(7, 12))
+    ]
+    whole = SmallProblem(linear(A, b), parameters([0.0] * 3))
+    assert_is(merged(parts), whole, x, np.arange(12))
+
+
+def test_parts_of_the_data_are_folded_in_one_pass(rng: np.random.Generator) -> None:
+    """Observations of rows 0 to 4, twice each; two ways to share the rows out."""
+    A, b = rng.standard_normal((10, 2, 3)), rng.standard_normal((10, 2))
+    x, rows = np.array([0.4, -1.0, 2.0]), np.repeat(np.arange(5), 2)
+    small = SmallProblem(linear(A, b), parameters([0.0] * 3), pieces=3, rows=rows)
+    ways = [np.array([0, 1, 1, -1, 2]), np.array([1, 0, 1, 0, 1])]
+    found = reduce_parts(small, x, Loss(), ways)
+    assert [len(one) for one in found] == [4, 3]
+    for way, parts in zip(ways, found, strict=True):
+        for number, part in enumerate(parts[:-1]):
+            assert_is(part, small, x, np.flatnonzero(way[rows] == number))
+        assert_is(parts[-1], small, x, np.flatnonzero(way[rows] == -1))
+    assert len(small.seen) == 1
+    without = SmallProblem(linear(A, b), parameters([0.0] * 3))
+    *others, last = reduce_parts(without, x, Loss(), ways[1:])[0]
+    assert_is(last, without, x, np.arange(10))
+    assert not any(part.rows for part in others)
+
+
+def test_a_problem_may_have_a_way_of_its_own(rng: np.random.Generator) -> None:
+    small = problem(rng, 1, 2)
+    own = reduce(small, np.ones(3), Loss())
+
+    class Folding(SmallProblem):
+        def reduced(self, values: np.ndarray, loss: Loss) -> Reduction | None:
+            return own if values[0] > 0 else None
+
+    folding = Folding(small.residual, small.parameters)
+    assert reduce(folding, np.ones(3), Loss()) is own
+    assert not folding.seen
+    assert_is(reduce(folding, -np.ones(3), Loss()), small, -np.ones(3), np.arange(23))

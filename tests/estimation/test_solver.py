@@ -10,10 +10,11 @@ from scipy.optimize import least_squares
 
 from tests.estimation.problems import SmallProblem, decay, linear, parameters
 from theodolite.arrays import FloatArray
-from theodolite.estimation.descent import Status
+from theodolite.errors import InfeasibleError
+from theodolite.estimation.descent import Point, Status
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.reduction import reduce
-from theodolite.estimation.solver import Change, examine, settle, solve
+from theodolite.estimation.solver import Change, _nominal_point, examine, settle, solve
 
 T = np.linspace(0, 4, 25)
 
@@ -252,3 +253,35 @@ def test_examine_and_settle(A: FloatArray, b: FloatArray) -> None:
     settled = settle(chosen, there)
     np.testing.assert_array_equal(settled.base, [0, 1, 3])
     assert settled.R is there.R
+
+
+def growing(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """x0 = 1 and x0 x1 = 2: at x0 = 0 nothing is seen of x1."""
+    r = np.array([[x[0] - 1.0], [x[0] * x[1] - 2.0], [x[0] - 1.001]])
+    J = np.array([[[1.0, 0.0]], [[x[1], x[0]]], [[1.0, 0.0]]])
+    return 1e3 * r, 1e3 * J
+
+
+@pytest.mark.parametrize("term", [False, True])
+def test_what_only_terms_would_show_is_no_base_parameter(term: bool) -> None:
+    """Geometry alone decides, where it started; without terms, what the solution shows counts."""
+    named = parameters([0.0, 0.0], [10.0, 10.0])
+    if term:
+        named = (named[0], replace(named[1], term=True))
+    found = solve(SmallProblem(growing, named))
+    assert found.identifiability.rank == (1 if term else 2)
+
+
+def test_the_nominal_point_is_where_parameters_have_their_values() -> None:
+    small = SmallProblem(growing, parameters([3.0, 0.5]))
+    elsewhere = Point(np.ones(2), reduce(small, np.ones(2), Loss()))
+    found = _nominal_point(small, elsewhere)
+    np.testing.assert_array_equal(found.values, [3.0, 0.5])
+    assert found.cost == pytest.approx(np.sum(growing(np.array([3.0, 0.5]))[0] ** 2))
+    here = Point(np.array([3.0, 0.5]), reduce(small, np.array([3.0, 0.5]), Loss()))
+    assert _nominal_point(small, here) is here
+
+    def impossible(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        raise InfeasibleError("it cannot be there")
+
+    assert _nominal_point(SmallProblem(impossible, parameters([3.0, 0.5])), elsewhere) is elsewhere

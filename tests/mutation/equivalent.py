@@ -38,11 +38,33 @@ _BY_REASON: dict[str, dict[str, tuple[str, ...]]] = {
             "return -(np.concatenate([factor, np.zeros((missing, factor.shape[1]))]) if missing else factor)",
             "return -np.asarray(np.linalg.qr(np.concatenate([factor, matrix]), mode='r'))",
             "return -np.triu(factor)",
+            "return -fold(factor, matrix)",
+            "return -_folded(factor, columns.T)",
+            "return -factor",
         ),
-        MEET: ("fold = _fold_in_panels if matrix.size > LARGE else _fold_at_once",),
+        # Which of two ways to the same factor is quicker, and where leading zeros end.
+        MEET: (
+            "fold = _fold_in_panels if matrix.size > LARGE else _fold_at_once",
+            "if columns.size < LARGE and width == 1:",
+            "if columns.size <= LARGE or width == 1:",
+            "if columns.size >= LARGE or width == 1:",
+            "if columns.size < LARGE or width != 1:",
+            "if columns.size < LARGE or width == 2:",
+            "last = len(columns) + 1",
+            "last = len(columns) - 2",
+            "if any(first):",
+        ),
+        LENGTH: (
+            "size = len(parts[1].z)",
+            "for part, accumulators in zip(parts, folds, strict=False):",
+        ),
+        ROWS: ("self.factor: FloatArray = np.zeros((1, size + 1))",),
         # The last row of the matrix would be the first row of a triangle, which is full.
         SAME: ("factor, *_ = dtpqrt(1, panel, factor, matrix[start:start + PIECE])",),
-        SHAPE: ("norms = np.sqrt(np.mean(columns[-1].reshape(width, -2) ** 2, axis=0))",),
+        SHAPE: (
+            "norms = np.sqrt(np.mean(columns[-1].reshape(width, -2) ** 2, axis=0))",
+            "parts = columns.reshape(len(columns), width, -2)",
+        ),
     },
     "step": {
         EDGE: (
@@ -112,7 +134,14 @@ _BY_REASON: dict[str, dict[str, tuple[str, ...]]] = {
             # Of the vectors only the first ones are looked at.
             "U = np.linalg.svd(rest, full_matrices=True)[0]",
         ),
-        SIDE: ("if taken.max(initial=1.0) <= FAR_LARGER:",),
+        SIDE: (
+            "if taken.max(initial=1.0) <= FAR_LARGER:",
+            "taken[known[kept][:, None] != known[others]] = 1.0",
+        ),
+        ANY: ("effects = np.where(known, effects, 2.0)",),
+        UNUSED: (
+            "involved = np.flatnonzero(sizes > SQRT_ROUNDING * sizes.max(initial=1.0))[::-1]",
+        ),
     },
     "solver": {
         SIGN: (
