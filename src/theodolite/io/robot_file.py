@@ -419,8 +419,9 @@ def format_robot(robot: Machine) -> str:
     for name, limits in (("Vmax", robot.speeds), ("Tmax", robot.efforts)):
         if limits is not None:
             lines.append(f"{name} = {toml_vector(limits)}")
-    lines.append(f"Com = {toml_rows(robot.transmission.com)}")
-    lines.append(f"Coa = {toml_rows(robot.transmission.coa)}")
+    for name, matrix in (("Com", robot.transmission.com), ("Coa", robot.transmission.coa)):
+        if not np.array_equal(matrix, np.eye(robot.joints)):
+            lines.append(f"{name} = {toml_rows(matrix)}")
     if robot.targets:
         lines += ["", "targets = ["]
         lines += [

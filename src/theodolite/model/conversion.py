@@ -23,6 +23,8 @@ from theodolite.model.robot import Robot
 
 #: Sine of the angle below which axes are exactly parallel, up to rounding.
 EXACTLY_PARALLEL = 1e-12
+#: Amounts of this part of the reach, or of a radian, are rounding.
+ROUNDING = 4e-15
 
 
 def convert(robot: Robot, convention: Convention | str) -> Robot:
@@ -48,7 +50,7 @@ def convert(robot: Robot, convention: Convention | str) -> Robot:
     rows = _CONVERTERS[convention](links, robot.joint_types)
     converted = replace(
         robot,
-        frames=tuple(rows),
+        frames=tuple(_without_rounding(row, robot.reach()) for row in rows),
         priorities={},
         transmission=replace(robot.transmission, offset=frozen(offsets)),
         masses=(),
@@ -64,6 +66,20 @@ def convert(robot: Robot, convention: Convention | str) -> Robot:
     # Said, where another kind of table would take gravity to pull along another axis.
     x, y, z = (float(part) for part in down(robot) @ converted.skeleton.links[0][0])
     return replace(converted, gravity=(x, y, z))
+
+
+def _without_rounding(row: Row, reach: float) -> Row:
+    """The row with zeros in place of what rounding left of them."""
+
+    def plain(amount: float, *, turns: bool) -> float:
+        return amount if abs(amount) > ROUNDING * (1.0 if turns else reach) else 0.0
+
+    turning = {slot.symbol for slot in row.slots if slot.rotation}
+    x, y, z, *angles = row.nominal
+    roll, pitch, yaw = (plain(angle, turns=True) for angle in angles)
+    x, y, z = (plain(length, turns=False) for length in (x, y, z))
+    values = {symbol: plain(v, turns=symbol in turning) for symbol, v in row.values.items()}
+    return replace(row, values=values, nominal=(x, y, z, roll, pitch, yaw))
 
 
 def _row_of_joint(converted: Robot, robot: Robot, row: int) -> int:
