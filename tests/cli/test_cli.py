@@ -225,3 +225,22 @@ def test_a_known_base_is_no_unknown(theodolite) -> None:
     assert "= 30 of which poses determine 26 where the base is known" in " ".join(out.split())
     code, _, errors = theodolite("identifiable", "fourbar", "-m", "frame", "--no-base")
     assert code == 2 and "mechanism with loops" in errors
+
+
+def test_terms_have_no_place_in_a_priority_matrix(theodolite) -> None:
+    """A robot with many terms in one row has its matrix, and reads it back."""
+    terms = [f'{{ row = 2, on = "theta", basis = "sin({k}*q2)" }}' for k in range(1, 9)]
+    text = th.robots.text("irb120") + f"terms = [{', '.join(terms)}]\n"
+    Path("bent.toml").write_text(text)
+    code, out, errors = theodolite(
+        "identifiable", "bent.toml", "-m", "frame", "--json", "--out", "matrix.txt"
+    )
+    assert code == 0, errors
+    found = json.loads(out)
+    assert set(found["identifiable"]) - {p.name for p in th.robots.irb120().parameters}
+    assert all(len(row) == 6 for row in found["priorities"])
+    code, out, errors = theodolite(
+        "identifiable", "bent.toml", "-m", "frame", "--json", "--priorities", "matrix.txt"
+    )
+    assert code == 0, errors
+    assert json.loads(out)["priorities"] == found["priorities"]

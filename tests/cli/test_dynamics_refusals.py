@@ -24,6 +24,7 @@ from theodolite.io.units import LARGEST_NUMBER
             "--estimator best; allowed: ordinary",
         ),
         (("identify", "puma560", "fit.csv", *PLAIN, "--friction", "sticky"), "allowed: viscous"),
+        (("identify", "puma560", "fit.csv", "--friction", " "), "--friction is blank"),
         (("identify", "puma560", "fit.csv", *PLAIN, "--gravity", "down"), "as in 0,0,-9.81"),
         (
             ("identify", "puma560", "fit.csv", *PLAIN, "--plot", "p.txt"),

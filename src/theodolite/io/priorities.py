@@ -45,9 +45,12 @@ def from_matrix(robot: Robot, matrix: Sequence[Any], where: str) -> dict[str, in
 
 
 def _has_cell(robot: Robot, parameter: Parameter) -> bool:
-    """Is there a place for the parameter? Not for targets, nor for gains of rows of six errors."""
+    """Is there a place for the parameter?
+
+    Not for targets and further terms, nor for gains of rows of six errors.
+    """
     row = parameter.frame - robot.first_number
-    if row >= len(robot.frames):
+    if row >= len(robot.frames) or parameter.term:
         return False
     return not (parameter.gain and robot.frames[row].convention.has_nominal)
 

@@ -187,7 +187,10 @@ def parse_drives(friction: str, *, rotors: bool, dynamics: MachineDynamics | Non
     """
     from theodolite.errors import InputError
 
-    common, *single = (part for part in friction.split(";") if part.strip())
+    parts = [part for part in friction.split(";") if part.strip()]
+    if not parts:
+        raise InputError("--friction is blank", allowed="terms such as viscous,coulomb, or none")
+    common, *single = parts
     if ":" in common:
         common, single = DEFAULT_FRICTION, [common, *single]
     usual = _parse_terms(common, rotors=rotors)
