@@ -455,27 +455,38 @@ class Linkage(Conveniences):
         return self._rod_lengths[closure.name]
 
     def reach(self) -> float:
-        """An upper bound of the distance from base to tool, in metres."""
-        lengths = [
-            sum(
-                abs(element.amount)
-                + sum(abs(self.constants[name]) for name, _ in element.constants)
-                for body in self._path(WORLD, tool)[1]
-                for element in body.elements
-                if not element.rotation
-            )
-            for tool in self.tools
-        ]
-        strokes = [
-            max(abs(joint.lower), abs(joint.upper))
+        """About the longest distance from base to tool, in metres; in a chain, an upper bound.
+
+        Slides on the way to a tool add up. Of those in legs, which hold it together, the longest
+        counts.
+        """
+        strokes = {
+            joint.name: max(abs(joint.lower), abs(joint.upper))
             for joint in self.active
             if joint.kind is Joint.PRISMATIC
-        ]
+        }
         # A tool that stands on a passive slide has no lengths of its own.
         single = [
             abs(parameter.value) for parameter in self._listed if parameter.unit is Unit.METRE
         ]
-        return float(max(max(lengths) + sum(strokes), max(single, default=0.0)))
+        return float(max(*(self._way(tool, strokes) for tool in self.tools), 0.0, *single))
+
+    def _way(self, tool: str, strokes: Mapping[str, float]) -> float:
+        """How long the way to a tool is at most."""
+        elements = [
+            element
+            for body in self._path(WORLD, tool)[1]
+            for element in body.elements
+            if not element.rotation
+        ]
+        lengths = [
+            abs(element.amount) + sum(abs(self.constants[name]) for name, _ in element.constants)
+            for element in elements
+        ]
+        passed = {element.joint for element in elements if element.joint is not None}
+        along = [stroke for name, stroke in strokes.items() if name in passed]
+        beside = [stroke for name, stroke in strokes.items() if name not in passed]
+        return sum(lengths) + sum(along) + max(beside, default=0.0)
 
     def with_values(self, values: FloatArray | Mapping[str, float]) -> Self:
         """The same mechanism with other parameter values, all of them or some by name."""
