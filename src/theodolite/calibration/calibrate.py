@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -111,9 +111,22 @@ def expected_rank(
     Data may show some of the targets only: ``like`` these.
     """
     try:
+        if like is None or type(like) is Dataset:
+            shown = None if like is None or like.positions is None else like.targets
+            return _rank_of(robot, method, gains, shown)
         return identifiable(robot, method, gains=gains, like=like).rank
     except UnreachableError:
         return None
+
+
+@lru_cache(maxsize=64)
+def _rank_of(robot: Machine, method: Method, gains: bool, targets: tuple[str, ...] | None) -> int:
+    """The rank from random configurations; many calibrations of one nominal robot ask for it."""
+    like = None
+    if targets is not None:
+        none = np.zeros((0, robot.joints))
+        like = Dataset(none, positions=np.zeros((0, len(targets), 3)), targets=targets)
+    return identifiable(robot, method, gains=gains, like=like).rank
 
 
 def identify(

@@ -9,6 +9,7 @@ measured.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -129,8 +130,12 @@ def completeness(
     )
 
 
+@lru_cache(maxsize=64)
 def missing_errors(robot: Robot, measured: Measured) -> tuple[str, ...]:
-    """In words, what the robot's model cannot express: all of ``Completeness.missing``."""
+    """In words, what the robot's model cannot express: all of ``Completeness.missing``.
+
+    Many calibrations of one nominal robot ask for it.
+    """
     robot = robot.without_terms().with_targets(())
     skeleton = robot.skeleton.in_units_of(robot.reach() or 1.0)
     structure = Structure.of(skeleton, measured)

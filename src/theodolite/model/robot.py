@@ -326,7 +326,7 @@ class Robot(Conveniences):
             )
             for target in self.targets
         ]
-        return replace(
+        changed = replace(
             self,
             frames=tuple(frames),
             transmission=replace(self.transmission, gains=frozen(gains)),
@@ -335,6 +335,11 @@ class Robot(Conveniences):
                 replace(term, value=values.get(term.name, term.value)) for term in self.terms
             ),
         )
+        slots = map(self._parameter_slots, range(len(frames)))
+        if tuple(slots) == tuple(map(changed._parameter_slots, range(len(frames)))):
+            # Chains take the values of parameters; these are the same chains.
+            changed.__dict__["chains"] = self.chains
+        return changed
 
     def with_tool_turned(self, rotation: FloatArray) -> Robot:
         """The same robot with its tool frame rotated about its origin; its points stay in place."""
