@@ -2,6 +2,7 @@
 
 - a bare calibration: `identify` on data that are there, without gains, terms or held-out part;
 - a run of a study: draw a robot, measure it, calibrate it, judge it;
+- the same without checks and verdicts, many fits at a time, against the loop over `identify`;
 - the same runs in two processes (Dask);
 - what Dask's own task stream shows of them: size and time of a piece, and how many pieces a second
   the scheduler can hand out, which limits how many workers it keeps busy.
@@ -10,6 +11,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from time import perf_counter
 
 import cloudpickle
@@ -21,7 +23,7 @@ from theodolite.calibration.calibrate import identify
 from theodolite.studies.monte_carlo import Piece, Study, rows_of
 from theodolite.studies.workers import in_processes
 
-POINTS, RUNS, PIECE = 30, 10_000, 50
+POINTS, RUNS, PIECE, FITS = 30, 10_000, 50, 500
 #: Tasks that do nothing, to see what the scheduler itself needs.
 IDLE = 2000
 NOISE = th.Noise(position=5e-5, known=True)
@@ -40,11 +42,9 @@ def bare(study: Study, runs: int) -> float:
     return (perf_counter() - start) / len(data)
 
 
-def studied(study: Study, runs: int, workers: int) -> tuple[float, list]:
+def studied(study: Study, runs: int, workers: int, size: int = PIECE) -> tuple[float, list]:
     """Seconds of all runs, and their rows in order."""
-    pieces = [
-        Piece(study, range(first, min(first + PIECE, runs))) for first in range(0, runs, PIECE)
-    ]
+    pieces = [Piece(study, range(first, min(first + size, runs))) for first in range(0, runs, size)]
     rows: list = []
     with in_processes(workers) as each:
         # Workers load their modules before the clock starts.
@@ -88,6 +88,8 @@ def main() -> None:
     alone = bare(study, runs)
     one, rows = studied(study, runs, 0)
     two, others = studied(study, runs, 2)
+    fits = replace(study, fit_only=True)
+    quick, _ = studied(fits, runs, 0, FITS)
     same = all(
         a["run"] == b["run"] and a["after_m"] == b["after_m"]
         for a, b in zip(rows, others, strict=True)
@@ -95,6 +97,9 @@ def main() -> None:
     print(f"bare calibration   {1e3 * alone:8.2f} ms")
     print(f"run of a study     {1e3 * one / runs:8.2f} ms  {one / runs / alone:6.2f} x")
     print(f"two processes      {1e3 * two / runs:8.2f} ms  {one / two:6.2f} x as fast as one")
+    print(
+        f"fit only           {1e3 * quick / runs:8.2f} ms  {alone * runs / quick:6.2f} x the loop"
+    )
     print(f"{runs} runs, the same numbers in both: {'yes' if same else 'NO'}")
     on_the_scheduler(study, min(runs // 10, 40), min(10 * runs, IDLE))
 

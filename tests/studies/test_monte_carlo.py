@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from theodolite.calibration.noise import Noise
 from theodolite.errors import InputError
 from theodolite.io import study_file
 from theodolite.io.study_file import StudyFolder
+from theodolite.model.many_chains import tips
 from theodolite.studies.monte_carlo import Outcome, Piece, Study, outcome, rows_of
 
 NOISE = Noise(position=5e-5, known=True)
@@ -133,3 +135,62 @@ def test_stopped_and_gone_on_with_it_is_the_same_study(tmp_path) -> None:
     assert json.dumps(found) == json.dumps(
         {name: [row[name] for row in whole] for name in whole[0]}
     )
+
+
+@pytest.mark.parametrize("method", [th.Position(), th.Frame()])
+@pytest.mark.parametrize("name", ["puma560", "scara"])
+def test_many_fits_at_once_are_what_each_is_alone(method, name: str) -> None:
+    """The same robots and data; base parameters within a hundredth of their standard errors."""
+    noise = th.Noise(position=5e-5, orientation=1e-4, known=True)
+    whole = Study(th.robots.load(name), method, 30, noise, part=0.1, seed=3)
+    alone = [whole.run(number) for number in range(6)]
+    together = replace(whole, fit_only=True).fits(range(6))
+    for one, other in zip(alone, together, strict=True):
+        assert one.keys() == other.keys()
+        assert one["status"] == other["status"] == "converged"
+        assert other["before_m"] == pytest.approx(one["before_m"], rel=1e-9)
+        assert other["after_m"] == pytest.approx(one["after_m"], rel=1e-2)
+        assert other["rms"] == pytest.approx(one["rms"], rel=1e-3)
+        for parameter in whole.names:
+            width = one[f"width:{parameter}"]
+            assert other[f"width:{parameter}"] == pytest.approx(width, rel=1e-3)
+            error = one[f"error:{parameter}"]
+            assert other[f"error:{parameter}"] == pytest.approx(error, abs=1e-2 * width)
+
+
+def test_fits_do_not_depend_on_how_they_are_shared_out() -> None:
+    study_of = replace(study(), fit_only=True, noise=th.Noise(position=5e-5, known=True))
+    whole = study_of.fits(range(8))
+    parts = [*study_of.fits(range(5)), *study_of.fits(range(5, 8))]
+    for one, other in zip(whole, parts, strict=True):
+        assert one["run"] == other["run"]
+        assert other["after_m"] == pytest.approx(one["after_m"], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("robot", "method", "noise", "message"),
+    [
+        ("fourbar", th.Position(), th.Noise(known=True), "not a serial robot"),
+        ("puma560", th.Plane(), th.Noise(known=True), "the method is 'plane'"),
+        ("puma560", th.Position(), th.Noise(joint=1e-5, known=True), "joints are noisy"),
+        ("puma560", th.Position(), th.Noise(), "the noise is not known"),
+    ],
+)
+def test_what_has_no_fit_of_its_own(robot, method, noise, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Study(th.robots.load(robot), method, 30, noise, fit_only=True)
+
+
+def test_the_derivatives_of_many_chains(rng) -> None:
+    """Against the chain of each run, and its exact derivatives."""
+    robot = th.robots.puma560()
+    values = robot.values + 1e-2 * rng.standard_normal((3, len(robot.parameters)))
+    motors = np.stack([robot.random_motors(4, rng) for _ in range(3)])
+    basis = np.stack([robot.basis(part) for part in motors])
+    columns = np.arange(len(robot.parameters))
+    found = tips(robot.chains[0], values, basis, columns)
+    for run in range(3):
+        motion = robot.motion(values[run], motors[run])
+        np.testing.assert_allclose(found.positions[run], motion.position, atol=1e-14)
+        np.testing.assert_allclose(found.rotations[run], motion.rotation, atol=1e-14)
+        np.testing.assert_allclose(found.jacobian[run], motion.twist_jacobian(), atol=1e-13)

@@ -21,10 +21,14 @@ from theodolite.calibration.method import Gauge, Method
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.simulation import simulate
 from theodolite.errors import InputError, TheodoliteError, bounded
+from theodolite.estimation.descent import Status
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.statistics import NORMAL_95
 from theodolite.model.machine import Machine
+from theodolite.model.many_chains import tips
 from theodolite.model.parameters import Unit
+from theodolite.model.robot import Robot
+from theodolite.studies.many_fits import check_fits, fit_many
 
 #: Configurations at which a calibrated robot is compared with the true one.
 COMPARED = 50
@@ -49,8 +53,12 @@ class Study:
     #: How large errors are drawn, in tolerances.
     part: float = 1.0
     seed: int = 0
+    #: Fits without checks and verdicts, many at a time.
+    fit_only: bool = False
 
     def __post_init__(self) -> None:
+        if self.fit_only:
+            check_fits(self.robot, self.method, self.noise)
         if self.points < 1:
             raise InputError(f"{self.points} points", allowed="1 or more")
         if not (np.isfinite(self.part) and self.part >= 0):
@@ -147,6 +155,61 @@ class Study:
                 row[f"width:{name}"] = estimate.interval
         return row
 
+    def fits(self, numbers: Sequence[int]) -> list[dict[str, float | int | str]]:
+        """Many runs at once, of fits alone; what is not converged is not good."""
+        assert isinstance(self.robot, Robot)
+        generators = [np.random.default_rng([self.seed, number]) for number in numbers]
+        truths = [self.drawn(rng) for rng in generators]
+        data = [
+            simulate(true, self.method, points=self.points, rng=rng, noise=self.noise)
+            for true, rng in zip(truths, generators, strict=True)
+        ]
+        from scipy.special import stdtrit
+
+        found = fit_many(self.robot, data, self.method, self.known, self.noise)
+        truth = np.stack([true.values for true in truths])
+        before, after = self._missed(numbers, found.values, truth)
+        names = [parameter.name for parameter in self.robot.parameters]
+        columns = [names.index(name) for name in self.known.identifiable]
+        widths = found.stderr * stdtrit(np.maximum(found.degrees, 1), 0.975)[:, None]
+        rows = []
+        for place, number in enumerate(numbers):
+            good = bool(found.converged[place])
+            status = Status.CONVERGED if good else Status.ITERATION_LIMIT
+            row: dict[str, float | int | str] = {
+                "run": number,
+                "status": status.name.lower(),
+                "why": "",
+                "good": int(good),
+                "iterations": int(found.steps[place]),
+                "before_m": float(before[place]),
+                "after_m": float(after[place]),
+                "rms": float(found.rms[place]),
+            }
+            for which, column in enumerate(columns):
+                error = found.values[place, column] - truth[place, column]
+                row[f"error:{names[column]}"] = float(error) if good else float("nan")
+                row[f"width:{names[column]}"] = float(widths[place, which])
+            rows.append(row)
+        return rows
+
+    def _missed(
+        self, numbers: Sequence[int], values: FloatArray, truth: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Root mean square distances of the tips, nominal and fitted, on fresh configurations."""
+        assert isinstance(self.robot, Robot)
+        robot = self.robot
+        fresh = [np.random.default_rng([self.seed, number, 1]) for number in numbers]
+        basis = np.stack([robot.basis(robot.random_motors(COMPARED, rng)) for rng in fresh])
+        chain = robot.chains[0]
+        wanted = tips(chain, truth, basis).positions
+        nominal = np.tile(robot.values, (len(truth), 1))
+        before, after = (
+            np.sqrt(((tips(chain, some, basis).positions - wanted) ** 2).sum(axis=2).mean(axis=1))
+            for some in (nominal, values)
+        )
+        return before, after
+
 
 @dataclass(frozen=True, eq=False)
 class Piece:
@@ -158,6 +221,8 @@ class Piece:
 
 def rows_of(piece: Piece) -> list[dict[str, float | int | str]]:
     """The rows of some runs."""
+    if piece.study.fit_only:
+        return piece.study.fits(piece.numbers)
     return [piece.study.run(number) for number in piece.numbers]
 
 
