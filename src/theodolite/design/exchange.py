@@ -4,15 +4,16 @@ With the covariance C of a choice, a candidate of rows J adds log det(I + J C J'
 
     trace((I + J C J')^-1 J C Q C J')
 
-off the mean squared error of a task. After an exchange C changes by a matrix of low rank, and so do
-J C J' and J C Q C J' of all candidates: nothing is factorised again. Other criteria have no such
-rule: they start from the choice for D, and exchanges are judged by the eigenvalues themselves.
+off the mean squared error of a task. With one more or less C changes by a matrix of low rank, and
+so do J C J' and J C Q C J' of all candidates: nothing is factorised again. Other criteria have no
+such rule: they start from the choice for D, and exchanges are judged by the eigenvalues themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,10 @@ GAIN = 1e-9
 TRIED = 200
 #: Prior of base parameters that makes first choices possible, of one tolerance.
 SLIGHT = 1e-6
+#: With more rows, products of candidates are products of matrices.
+FEW_ROWS = 6
+#: Where no more than this part of what was known is left without a candidate, updates lose digits.
+LOST = 1e-6
 #: Of a diagonal element: less cannot be left of it but for rounding.
 ROUNDING = 1e-14
 
@@ -121,9 +126,12 @@ class Search:
         self.place = {int(one): number for number, one in enumerate(candidates)}
         # (rows, candidates, parameters)
         self.J = np.ascontiguousarray(self.all[candidates].transpose(1, 0, 2))
-        self.C = np.linalg.inv(self.M)
-        self.V = self._products(self.C)
-        self.W = None if self.task is None else self._products(self.C @ self.task @ self.C)
+        self.C, self.V, self.W = self._products_of(np.linalg.inv(self.M))
+
+    def _products_of(self, C: FloatArray) -> _Products:
+        """A covariance with its products, from the start."""
+        W = None if self.task is None else self._products(C @ self.task @ C)
+        return _Products(C, self._products(C), W)
 
     def _products(self, A: FloatArray) -> FloatArray:
         """J A J' of every candidate, (rows, rows, candidates)."""
@@ -137,17 +145,26 @@ class Search:
 
     def gains(self) -> FloatArray:
         """What adding each candidate gains; those that are chosen gain nothing."""
-        L = _cholesky(self.V + np.eye(self.rows)[:, :, None])
-        if self.W is None:
+        return self._gains(self.V, self.W, self.chosen)
+
+    def _gains(self, V: FloatArray, W: FloatArray | None, chosen: Sequence[int]) -> FloatArray:
+        L = _cholesky(V + np.eye(self.rows)[:, :, None])
+        if W is None:
             found = 2.0 * np.log(np.array([L[row, row] for row in range(self.rows)])).sum(axis=0)
         else:
-            found = _trace_of_quotient(L, self.W)
-        taken = [self.place[one] for one in self.chosen if one in self.place]
+            found = _trace_of_quotient(L, W)
+        taken = [self.place[one] for one in chosen if one in self.place]
         found[taken] = -np.inf
         return found
 
     def best(self) -> int:
         return int(self.pool[np.argmax(self.gains())])
+
+    def best_instead(self, candidate: int) -> int:
+        """The best to have in place of a chosen one, perhaps itself."""
+        others = [one for one in self.chosen if one != candidate]
+        changed = self._changed(candidate, -1.0)
+        return int(self.pool[np.argmax(self._gains(changed.V, changed.W, others))])
 
     def add(self, candidate: int) -> None:
         self._change(candidate, 1.0)
@@ -158,22 +175,37 @@ class Search:
         self._change(candidate, -1.0)
 
     def _change(self, candidate: int, sign: float) -> None:
-        """Add or remove a candidate, row by row: C becomes C - k u u' with u = C j."""
-        for j in self.all[candidate]:
-            self.M = self.M + sign * np.outer(j, j)
-            u = self.C @ j
-            k = sign / (1.0 + sign * float(j @ u))
-            moved = self.J @ u
-            if self.W is not None:
-                assert self.task is not None
-                # C Q C of the new C: two products of rank one and one of both.
-                q = self.task @ u
-                other = self.J @ (self.C @ q)
-                cross = k * other[:, None] * moved
-                self.W -= cross + cross.transpose(1, 0, 2)
-                self.W += k**2 * float(u @ q) * (moved[:, None] * moved)
-            self.C = self.C - k * np.outer(u, u)
-            self.V -= k * (moved[:, None] * moved)
+        """Add or remove a candidate."""
+        self.C, self.V, self.W = self._changed(candidate, sign)
+        rows = self.all[candidate]
+        self.M = self.M + sign * rows.T @ rows
+
+    def _changed(self, candidate: int, sign: float) -> _Products:
+        """C and its products with a candidate more or less: C + U K U' with U = C J'."""
+        rows = self.all[candidate]
+        U = self.C @ rows.T
+        left, directions = np.linalg.eigh(np.eye(self.rows) + sign * rows @ U)
+        if left[0] < LOST:
+            return self._products_of(np.linalg.inv(self.M + sign * rows.T @ rows))
+        # U K U' = -sign Y Y' with a root of K.
+        Y = U @ directions / np.sqrt(left)
+        C = self.C - sign * Y @ Y.T
+        moved = self._seen_along(Y)
+        V = self.V - sign * _product(moved, moved)
+        if self.W is None:
+            return _Products(C, V, None)
+        assert self.task is not None
+        # C Q C of the new C: C Q Y Y', its transpose, and Y Y' Q Y Y'.
+        along = self.task @ Y
+        other = self._seen_along(sign * self.C @ along - 0.5 * Y @ (Y.T @ along))
+        half = _product(other, moved)
+        return _Products(C, V, self.W - half - half.transpose(1, 0, 2))
+
+    def _seen_along(self, U: FloatArray) -> FloatArray:
+        """J U of every candidate, (rows, rank, candidates)."""
+        count = len(self.pool)
+        found = (self.J.reshape(-1, self.size) @ U).reshape(self.rows, count, -1)
+        return np.ascontiguousarray(found.swapaxes(1, 2))
 
     def exchange(self) -> None:
         """Exchange chosen candidates for better ones until none is left.
@@ -194,19 +226,44 @@ class Search:
 
     def _pass(self) -> bool:
         changed = False
-        for candidate in list(self.chosen):
-            before = self.value()
-            self.remove(candidate)
-            best = self.best()
-            self.add(best)
+        for place, candidate in enumerate(list(self.chosen)):
+            best = self.best_instead(candidate)
             if best == candidate:
                 continue
+            before = self.value()
+            self.remove(candidate)
+            self.add(best)
             if self.value() - before > GAIN * abs(before):
                 changed = True
             else:
                 self.remove(best)
                 self.add(candidate)
+            # It stands where the other one stood.
+            self.chosen.insert(place, self.chosen.pop())
         return changed
+
+
+class _Products(NamedTuple):
+    """A covariance, and its products with all candidates."""
+
+    C: FloatArray
+    V: FloatArray
+    W: FloatArray | None
+
+
+def _product(left: FloatArray, right: FloatArray) -> FloatArray:
+    """left right' of many candidates, (rows, rank, n) each."""
+    rows, rank, n = left.shape
+    if rows > FEW_ROWS:
+        return (left.transpose(2, 0, 1) @ right.transpose(2, 1, 0)).transpose(1, 2, 0)
+    # Few products of long vectors: far faster than einsum.
+    found = np.empty((rows, rows, n))
+    for a in range(rows):
+        for b in range(rows):
+            np.multiply(left[a, 0], right[b, 0], out=found[a, b])
+            for k in range(1, rank):
+                found[a, b] += left[a, k] * right[b, k]
+    return found
 
 
 def _cholesky(A: FloatArray) -> FloatArray:
