@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import theodolite as th
 from theodolite.calibration.alignment import compare
+from theodolite.design import designing
 from theodolite.design.constraints import Constraints, segment_distance
 from theodolite.design.criteria import Criterion, observability, score
 from theodolite.design.designing import accuracy_table, design, with_groups
@@ -419,3 +420,26 @@ def test_a_design_for_terms() -> None:
     assert made.expected > plain.expected
     with pytest.raises(InputError, match="terms drift"):
         design(robot, th.Position(), 40, noise=NOISE, pool=50, terms=("drift",))
+
+
+@pytest.mark.parametrize("robot", ["puma560", "fivebar"])
+def test_many_candidates_are_looked_at_in_parts(robot: str, monkeypatch) -> None:
+    """No more than so many are in memory, and the choice gets better with each part."""
+    seen = []
+    told = designing.information
+
+    def counted(*arguments, **options):
+        found = told(*arguments, **options)
+        seen.append(len(found))
+        return found
+
+    monkeypatch.setattr(designing, "information", counted)
+    monkeypatch.setattr(designing, "AT_ONCE", 150)
+    machine, noise = th.robots.load(robot), th.Noise(position=1e-4, known=True)
+    options = {"noise": noise, "refine": False, "rng": np.random.default_rng(1)}
+    few = designing.design(machine, th.Position(), 30, pool=150, **options)
+    options["rng"] = np.random.default_rng(1)
+    many = designing.design(machine, th.Position(), 30, pool=1000, **options)
+    assert many.expected < few.expected
+    assert max(seen) <= 180
+    assert few.candidates <= 150 < many.candidates <= 1000

@@ -34,6 +34,8 @@ TERMS = ("gravity", "bending", "harmonics")
 SLIGHT = 1e-9
 #: Widths by which chosen configurations are moved about, of the joints' ranges, and how many times.
 REFINED, NEIGHBOURS = (0.1, 0.03, 0.01), 20
+#: Candidates that are in memory at a time.
+AT_ONCE = 20_000
 #: No more measurements are planned than this.
 MOST = 1000
 
@@ -88,7 +90,9 @@ def design(
     robot = with_groups(robot, terms)
     say = tell or (lambda what: None)
     say("drawing candidates")
-    known = _known(robot, method, noise, constraints, pool, given, gains=gains, rng=rng)
+    drawn = pool if isinstance(pool, int) and reads_anywhere(method) else 0
+    first = min(drawn, AT_ONCE) if drawn else pool
+    known = _known(robot, method, noise, constraints, first, given, gains=gains, rng=rng)
     at = robot.random_motors(TASK, rng) if task is None else task
     weights = task_weights(robot, at, known, method)
     if points is None:
@@ -96,17 +100,22 @@ def design(
     _check(known, points, given)
     say(f"choosing {points} of {len(known)}")
     found = choose(known, points, criterion, rng, task=weights, tell=tell)
-    chosen, drawn = found.chosen, len(known)
+    chosen, looked_at = found.chosen, len(known)
     others = [
         expected_error(known, rng.choice(len(known), points, replace=False), weights)
         for _ in range(COMPARED)
     ]
-    if refine and isinstance(pool, int) and reads_anywhere(method):
+    better = _Better(robot, method, noise, constraints, given, criterion, at, gains, rng)
+    for begun in range(AT_ONCE, drawn, AT_ONCE):
+        say(f"choosing {points} of {drawn}: {begun} looked at")
+        fresh = robot.random_motors(min(AT_ONCE, drawn - begun), rng)
+        known, chosen = better.among(known, chosen, fresh)
+        looked_at += len(known) - points
+    if refine and drawn:
         say("refining the choice")
-        known, chosen = _refined(
-            robot, method, noise, constraints, given, known, chosen, criterion, at, gains, rng
-        )
-        weights = task_weights(robot, at, known, method)
+        for width in REFINED:
+            known, chosen = better.among(known, chosen, better.near(known, chosen, width))
+    weights = task_weights(robot, at, known, method)
     chosen = _by_worth(known, chosen, weights)
     counts = np.unique(np.linspace(max(1, points // 10), points, 10).astype(np.intp))
     firsts = np.array([int(np.flatnonzero(known.group == one)[0]) for one in chosen])
@@ -126,41 +135,52 @@ def design(
         observability(base, points),
         travel_time(readings[order], pace),
         travel_time(readings, pace),
-        drawn,
+        looked_at,
     )
 
 
-def _refined(
-    robot: Machine,
-    method: Method,
-    noise: Noise,
-    constraints: Constraints | None,
-    given: Dataset | None,
-    known: Information,
-    chosen: IntArray,
-    criterion: Criterion,
-    task: FloatArray,
-    gains: bool,
-    rng: np.random.Generator,
-) -> tuple[Information, IntArray]:
-    """Chosen configurations moved about, ever less, each to where it gains most."""
-    spans = np.asarray(robot.upper) - np.asarray(robot.lower)
-    for width in REFINED:
+@dataclass(frozen=True, eq=False)
+class _Better:
+    """Looks for measurements that are better than those that are chosen."""
+
+    robot: Machine
+    method: Method
+    noise: Noise
+    constraints: Constraints | None
+    given: Dataset | None
+    criterion: Criterion
+    task: FloatArray
+    gains: bool
+    rng: np.random.Generator
+
+    def near(self, known: Information, chosen: IntArray, width: float) -> FloatArray:
+        """Chosen configurations moved about, by a part of the joints' ranges."""
+        robot = self.robot
+        near = np.repeat(known.take(chosen).motors, NEIGHBOURS, axis=0)
+        spans = np.asarray(robot.upper) - np.asarray(robot.lower)
+        moves = self.rng.standard_normal((len(near), robot.joints))
+        near[:, : robot.joints] += width * spans * moves
+        return near
+
+    def among(
+        self, known: Information, chosen: IntArray, motors: FloatArray
+    ) -> tuple[Information, IntArray]:
+        """The best of what is chosen and of further configurations that keep to all limits."""
+        robot = self.robot
         taken = known.take(chosen).motors
-        near = np.repeat(taken, NEIGHBOURS, axis=0)
-        near[:, : robot.joints] += width * spans * rng.standard_normal((len(near), robot.joints))
-        near, ok = robot.settled(near)
-        readings = robot.readings(near)
-        ok = ok & ((readings >= robot.lower) & (readings <= robot.upper)).all(axis=1)
-        near = near[ok]
-        if constraints is not None:
-            near = near[allowed(robot, near, constraints)[0]]
-        pool = observe_at(robot, method, np.concatenate([taken, near]))
-        known = information(robot, pool, method, noise, gains=gains, given=given)
-        weights = task_weights(robot, task, known, method)
+        motors, ok = robot.settled(motors)
+        readings = robot.readings(motors)
+        motors = motors[ok & ((readings >= robot.lower) & (readings <= robot.upper)).all(axis=1)]
+        if self.constraints is not None:
+            motors = motors[allowed(robot, motors, self.constraints)[0]]
+        pool = observe_at(robot, self.method, np.concatenate([taken, motors]))
+        known = information(
+            robot, pool, self.method, self.noise, gains=self.gains, given=self.given
+        )
+        weights = task_weights(robot, self.task, known, self.method)
         first = np.arange(len(chosen))
-        chosen = choose(known, len(first), criterion, rng, task=weights, first=first).chosen
-    return known, chosen
+        found = choose(known, len(first), self.criterion, self.rng, task=weights, first=first)
+        return known, found.chosen
 
 
 def with_groups(robot: Machine, names: Sequence[str]) -> Machine:
