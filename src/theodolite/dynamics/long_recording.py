@@ -91,8 +91,9 @@ def find_stretches(source: LongSource) -> list[Stretch]:
 
 def _stretch(source: LongSource, start: int, stop: int, step: float | None) -> Stretch:
     step = _median_step(source, start, stop) if step is None else step
+    # Copies: views would keep all times in memory.
     index = [
-        source.times(first, min(first + AT_ONCE, stop))[::STRIDE]
+        source.times(first, min(first + AT_ONCE, stop))[::STRIDE].copy()
         for first in range(start, stop, AT_ONCE)
     ]
     kept = np.concatenate(index)
