@@ -38,19 +38,25 @@ browser:
 docs: $(VENV)/.tested
 	$(VENV)/bin/python docs/extensions/building.py build/docs
 
+TABLE := $(CURDIR)/build/bench.md
+
+# One Markdown table in build/bench.md, beside what each benchmark prints.
+bench: export THEODOLITE_BENCH_TABLE = $(TABLE)
 bench: $(BENCH)/.installed $(DYNAMICS)/.installed
+	$(DYNAMICS)/bin/python bench/table.py $(TABLE)
 	$(BENCH)/bin/python bench/calibration.py
 	$(BENCH)/bin/python bench/elimination.py
 	$(BENCH)/bin/python bench/loops.py
 	$(BENCH)/bin/python bench/parallel.py
 	$(DYNAMICS)/bin/python -W ignore bench/dynamics.py
-	$(DYNAMICS)/bin/python bench/machine.py
 	$(DYNAMICS)/bin/python -W ignore bench/kernels.py
+	$(DYNAMICS)/bin/python bench/growth.py
 	$(BENCH)/bin/python bench/compensation.py
 	$(BENCH)/bin/python bench/design.py
 	$(BENCH)/bin/python bench/startup.py
 	$(DYNAMICS)/bin/python bench/studies.py
 	$(DYNAMICS)/bin/python bench/fleets.py
+	@cat $(TABLE)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Theodolite needs Python 3.11 or later: make PYTHON=python3.11")'

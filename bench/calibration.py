@@ -19,6 +19,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import theodolite as th
+from table import note
 from theodolite.calibration.simulation import simulate
 from theodolite.estimation.solver import solve
 
@@ -64,8 +65,11 @@ def main() -> None:
     values[base] = found.x
     report("scipy least_squares", theirs, ours, error(robot.with_values(values), fresh), found.njev)
 
+    what = f"{POSITIONS} positions"
+    note(what, f"{1e3 * ours:.1f} ms", "SciPy, finite differences", theirs / ours)
     slow, score = median(lambda: pybotics_calibration(data, fresh), repeats=1)
     report("pybotics 3.1.2", slow, ours, score, None)
+    note(what, f"{1e3 * ours:.1f} ms", "pybotics 3.1.2", slow / ours)
 
     known, _ = median(lambda: th.identifiable(robot, th.Frame(), gains=True), repeats=50)
     print(f"\nidentifiability of PUMA frame measure with gains: {1e3 * known:.2f} ms")

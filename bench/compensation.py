@@ -14,6 +14,7 @@ from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 import theodolite as th
+from table import note
 
 POSES, SOME = 10_000, 100
 
@@ -60,6 +61,7 @@ def main() -> None:
     theirs = seconds(one_by_one, 1) / SOME
     worst = found.distance.max()
     print(f"theodolite {1e6 * ours:10.1f} us a pose, {len(chosen)} poses, worst {worst:.1e} m")
+    note("inverse kinematics, a pose", f"{1e6 * ours:.1f} us", "SciPy, one by one", theirs / ours)
     print(
         f"scipy      {1e6 * theirs:10.1f} us a pose, worst {one_by_one():.1e} m: "
         f"{theirs / ours:.0f} times as long"
@@ -88,6 +90,7 @@ def main() -> None:
             arm.ik(poses[row], q=seeds[row] + 5e-3)
 
     theirs = seconds(by_pybotics, 1) / SOME
+    note("inverse kinematics, a pose", f"{1e6 * ours:.1f} us", "pybotics", theirs / ours)
     print(f"pybotics   {1e6 * theirs:10.1f} us a pose: {theirs / ours:.0f} times as long")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import theodolite as th
+from table import note
 from theodolite.dynamics.drives import FRICTION, State
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.serial import Dynamics
@@ -79,6 +80,10 @@ def filling(dynamics: Dynamics, state: State) -> None:
 
     mine, theirs = best(ours, SAMPLES), best(looped, LOOPED)
     print(f"theodolite {mine:.0f} thousand samples per second")
+    figure = f"{mine:.0f} thousand samples/s"
+    note(
+        "regressor, 6 axes, NumPy", figure, f"Pinocchio {pin.__version__} in a loop", mine / theirs
+    )
     print(
         f"Pinocchio {pin.__version__} in a loop {theirs:.0f}: "
         f"theodolite is {mine / theirs:.1f} times as fast"
@@ -95,6 +100,7 @@ def filling(dynamics: Dynamics, state: State) -> None:
         builder.build_basic_regressor(q, v, a, config)
 
     other = best(figaroh, LOOPED)
+    note("regressor, 6 axes, NumPy", figure, "figaroh 1.0.2", mine / other)
     print(f"figaroh 1.0.2 {other:.0f}: theodolite is {mine / other:.1f} times as fast")
 
 
@@ -109,6 +115,12 @@ def folding(dynamics: Dynamics, rng: np.random.Generator) -> None:
     stored = table.reshape(len(table), -1).T.copy()
     np.linalg.qr(stored, mode="r")
     whole = (time.perf_counter() - start) * FOLDED / STORED
+    note(
+        f"{FOLDED} samples into R, NumPy",
+        f"{folded:.1f} s",
+        "W stored, np.linalg.qr",
+        whole / folded,
+    )
     print(
         f"{FOLDED} samples folded into R in constant memory: {folded:.1f} s; storing W and "
         f"np.linalg.qr: {whole:.1f} s ({STORED} measured), {whole / folded:.1f} times as long"

@@ -18,6 +18,7 @@ from time import perf_counter
 import numpy as np
 
 import theodolite as th
+from table import note
 from theodolite.io.tables import write_measurements
 from theodolite.model.parameters import placing
 
@@ -88,6 +89,7 @@ def main() -> None:
         truth = write(folder, robots)
         one, told = calibrate(folder, "alone")
         failed = [each for each in told["robots"] if each.get("message")]
+        note(f"a fleet of {robots}", f"{one:.1f} s")
         print(f"{robots} robots, {POINTS} points each: {one:.1f} s in one process")
         for each in failed:
             print(f"  {each['name']}: {each['message'][:100]}")

@@ -15,6 +15,7 @@ import numpy as np
 
 import theodolite as th
 from machine import seconds, slope, write_bandwidth
+from table import note
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.torque import SAMPLES as BLOCK
@@ -53,6 +54,9 @@ def regressor(dynamics: Dynamics, samples: int) -> None:
     written = 10 * motors * (motors + 1) // 2 * 8 * samples
     share = written / taken / write_bandwidth()
     print(f"regressor, {motors} axes, {samples} samples: {samples / taken / 1e3:.0f} thousand/s")
+    figure = f"{samples / taken / 1e3:.0f} thousand samples/s"
+    note(f"regressor, {motors} axes, compiled", figure, "NumPy", plain / taken)
+    note(f"regressor, {motors} axes, compiled", f"{100 * share:.0f} % of write bandwidth")
     print(f"  {plain / taken:.1f} times NumPy; {100 * share:.0f} % of one thread's write bandwidth")
     if find_spec("pinocchio") is None:
         print("  Pinocchio is not installed here")
@@ -73,6 +77,7 @@ def regressor(dynamics: Dynamics, samples: int) -> None:
             )
 
     theirs = seconds(looped) * samples / count
+    note(f"regressor, {motors} axes, compiled", figure, "Pinocchio in a loop", theirs / taken)
     print(f"  {theirs / taken:.1f} times Pinocchio {pin.__version__} in a loop")
 
 
@@ -94,6 +99,8 @@ def folding(dynamics: Dynamics, samples: int) -> None:
     wished("1", work)()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
+    figure = f"{times[-1]:.2f} s, {peak / 1e6:.0f} MB"
+    note(f"{samples} samples into R, compiled", figure, "NumPy", plain / times[-1])
     print(f"{samples} samples into R: {times[-1]:.2f} s, {plain / times[-1]:.1f} times NumPy")
     print(f"  peak {peak / 1e6:.0f} MB; grows as samples^{slope(sizes, times):.2f}, expected 1")
 

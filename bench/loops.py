@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 import theodolite as th
+from table import note
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.multipliers import solve_with_multipliers
 from theodolite.estimation.reduction import reduce
@@ -63,6 +64,7 @@ def timed(robot, true, noise, rng) -> None:
         fixed = short - each * few
         worst = max(abs(seconds / (fixed + each * count) - 1) for count, seconds in times)
         verdict = "within" if worst <= LINEAR else "NOT within"
+        note(f"five-bar, {name}, a measurement more", f"{1e6 * each:.1f} us")
         print(
             f"{name}: {1e3 * fixed:.1f} ms + {1e6 * each:.1f} us per measurement fits all four to "
             f"{100 * worst:.0f} %, {verdict} {100 * LINEAR:.0f} %"

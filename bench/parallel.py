@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import theodolite as th
+from table import note
 from theodolite.estimation.slicing import slices
 from theodolite.estimation.solver import solve
 from theodolite.estimation.threads import single_thread
@@ -61,6 +62,8 @@ def main() -> None:
         their_time = time.perf_counter() - began
     # Ours are weighed anew in every iteration: to be compared, both are weighed alike.
     alike = float(np.sum(residual(ours.values[base]) ** 2))
+    what = f"Gough-Stewart, inverse, {POSES} poses"
+    note(what, f"{our_time:.2f} s", "SciPy, finite differences", their_time / our_time)
     print(
         f"Gough-Stewart, inverse method, {POSES} poses, {len(base)} parameters: theodolite "
         f"{our_time:.2f} s ({ours.iterations} iterations, cost {alike:.1f}), "

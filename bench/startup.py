@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+from table import note
+
 
 def seconds(*command: str, repeats: int = 9) -> float:
     """Median wall time of a command."""
@@ -21,6 +23,7 @@ def seconds(*command: str, repeats: int = 9) -> float:
 def main() -> None:
     numpy = seconds(sys.executable, "-c", "import numpy")
     ours = seconds(sys.executable, "-c", "import numpy, theodolite")
+    note("import", f"{1e3 * (ours - numpy):.0f} ms over NumPy")
     print(f"import theodolite: {1e3 * (ours - numpy):.0f} ms over import numpy")
     program = Path(sys.executable).with_name("theodolite")
     print(f"theodolite --help: {seconds(str(program), '--help'):.2f} s")

@@ -19,6 +19,7 @@ import distributed
 import numpy as np
 
 import theodolite as th
+from table import note
 from theodolite.calibration.calibrate import identify
 from theodolite.studies.monte_carlo import Piece, Study, rows_of
 from theodolite.studies.workers import in_processes
@@ -94,6 +95,10 @@ def main() -> None:
         a["run"] == b["run"] and a["after_m"] == b["after_m"]
         for a, b in zip(rows, others, strict=True)
     )
+    note("a calibration of 30 positions, with checks", f"{1e3 * alone:.1f} ms")
+    note("a run of a study", f"{1e3 * one / runs:.1f} ms", "a bare calibration", alone * runs / one)
+    note(f"{runs} runs, two processes", f"{two:.1f} s", "one process", one / two)
+    note(f"{runs} fits", f"{quick:.1f} s", "a loop over identify", alone * runs / quick)
     print(f"bare calibration   {1e3 * alone:8.2f} ms")
     print(f"run of a study     {1e3 * one / runs:8.2f} ms  {one / runs / alone:6.2f} x")
     print(f"two processes      {1e3 * two / runs:8.2f} ms  {one / two:6.2f} x as fast as one")
