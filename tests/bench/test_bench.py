@@ -11,7 +11,9 @@ import pytest
 BENCH = Path(__file__).parents[2] / "bench"
 
 
-@pytest.mark.parametrize("name", ["machine.py", "kernels.py", "studies.py", "fleets.py", "growth.py"])
+@pytest.mark.parametrize(
+    "name", ["machine.py", "kernels.py", "studies.py", "fleets.py", "growth.py"]
+)
 def test_it_runs(name: str) -> None:
     done = subprocess.run(
         [sys.executable, str(BENCH / name), "--tiny"], capture_output=True, text=True
