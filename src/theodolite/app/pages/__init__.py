@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from theodolite.app.pages import camera, dynamics, files, help_page, home, method, robot, use, work
+from theodolite.app.pages import (
+    camera,
+    documentation,
+    dynamics,
+    files,
+    help_page,
+    home,
+    method,
+    robot,
+    use,
+    work,
+)
 from theodolite.app.site import Site
 
 
 def register(site: Site) -> None:
     """Give every page its address."""
-    for page in (home, robot, method, dynamics, camera, use, work, help_page, files):
+    everything = (home, robot, method, dynamics, camera, use, work, help_page, documentation, files)
+    for page in everything:
         page.register(site)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from theodolite.app.documentation import page_about
 from theodolite.app.explanations import METHODS as EXPLAINED
 from theodolite.app.frame import MENUS, about, framed, robot_choice
 from theodolite.app.pages.previews import data_preview
@@ -58,6 +59,9 @@ def register(site: Site) -> None:
                 show_message(f"there is no page '{name}/{tab}'")
                 return
             ui.label(EXPLAINED[name]).classes("text-body2 max-w-4xl")
+            more = page_about(name)
+            if more is not None:
+                ui.link("More in the documentation", f"/documentation/{more}")
             with ui.row().classes("items-center w-full"):
                 chosen = robot_choice(site, f"/method/{name}/{tab}", asked=robot)
                 _tabs(name, tab, chosen)
