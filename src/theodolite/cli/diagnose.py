@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from theodolite.cli.design import noise_of
 from theodolite.cli.options import (
+    BetweenOption,
     ColumnsOption,
     DataArgument,
     IgnoreOption,
     JsonOption,
+    LineOption,
     PlaneOption,
+    RadiusOption,
     RobotArgument,
     SeedOption,
     console,
@@ -45,6 +48,9 @@ def command(
         typer.Option(min=0.0, max=1.0, help="How often an unchanged robot is called changed."),
     ] = 0.05,
     plane: PlaneOption = None,
+    line: LineOption = None,
+    radius_mm: RadiusOption = None,
+    between: BetweenOption = None,
     columns: ColumnsOption = None,
     ignore: IgnoreOption = "",
     seed: SeedOption = 0,
@@ -58,9 +64,10 @@ def command(
     from theodolite.report.diagnosis import diagnosis_data, show_diagnosis
 
     subject = robot_named(robot)
-    needs = () if method is None else method_from(method, plane=plane).needs
+    own: dict[str, Any] = {"plane": plane, "line": line, "radius_mm": radius_mm, "between": between}
+    needs = () if method is None else method_from(method, **own).needs
     recorded = data_from(data, subject, needs=needs, columns=columns, ignore=ignore)
-    way = method_from(method or method_for(recorded), plane=plane)
+    way = method_from(method or method_for(recorded), **own)
     known = is_result(Path(robot))
     found = diagnose(
         subject,

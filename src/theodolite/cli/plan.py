@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from theodolite.cli.options import (
     METHOD,
+    BetweenOption,
     ForceOption,
     JsonOption,
+    LineOption,
     PlaneOption,
+    RadiusOption,
     RobotArgument,
     SeedOption,
     console,
@@ -52,6 +55,9 @@ def command(
     ] = None,
     gains: Annotated[bool, typer.Option("--gains", help="Gains are to be identified too.")] = False,
     plane: PlaneOption = None,
+    line: LineOption = None,
+    radius_mm: RadiusOption = None,
+    between: BetweenOption = None,
     offers: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,8 +79,9 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say what error to expect after a calibration, before anything is bought."""
+    own: dict[str, Any] = {"plane": plane, "line": line, "radius_mm": radius_mm, "between": between}
     if offers:
-        _mixture(robot, offers, budget, task, out, plane, mrad_per_mm, gains, seed, force, json)
+        _mixture(robot, offers, budget, task, out, own, mrad_per_mm, gains, seed, force, json)
         return
     from theodolite.calibration.noise import Noise
     from theodolite.cli.design import task_of
@@ -86,7 +93,7 @@ def command(
         raise InputError("no method was given", remedy="Use --method, or --offer for several kinds")
     if budget is not None or out is not None:
         raise InputError("--budget and --out need --offer")
-    subject, way = robot_named(robot), method_from(method, plane=plane)
+    subject, way = robot_named(robot), method_from(method, **own)
     if noise_px is not None and "pixels" not in way.needs:
         raise InputError(f"--noise-px is not for the method '{way.name}'", remedy="Use --noise-mm")
     pixels = "pixels" in way.needs
@@ -123,7 +130,7 @@ def _mixture(
     budget: float | None,
     task: Path | None,
     out: Path | None,
-    plane: str | None,
+    own: dict[str, Any],
     mrad_per_mm: float,
     gains: bool,
     seed: int,
@@ -141,7 +148,7 @@ def _mixture(
     if budget is None:
         raise InputError("--offer needs --budget")
     subject = robot_named(robot)
-    kinds = [_offer(text, plane, mrad_per_mm) for text in offers]
+    kinds = [_offer(text, own, mrad_per_mm) for text in offers]
     names = [f"{number}-{kind.method.name}.csv" for number, kind in enumerate(kinds, start=1)]
     if out is not None:
         make_folder(out)
@@ -166,7 +173,7 @@ def _mixture(
         print_json(mixture_data(found))
 
 
-def _offer(text: str, plane: str | None, mrad_per_mm: float) -> Offer:
+def _offer(text: str, own: dict[str, Any], mrad_per_mm: float) -> Offer:
     from theodolite.calibration.noise import Noise
     from theodolite.design.mixture import Offer
     from theodolite.errors import InputError
@@ -179,4 +186,4 @@ def _offer(text: str, plane: str | None, mrad_per_mm: float) -> Offer:
     noise = Noise(
         position=1e-3 * size, orientation=1e-3 * mrad_per_mm * size, pixel=size, known=True
     )
-    return Offer(method_from(name, plane=plane), price, noise)
+    return Offer(method_from(name, one_of_several=True, **own), price, noise)

@@ -8,10 +8,13 @@ from typing import Annotated
 import typer
 
 from theodolite.cli.options import (
+    BetweenOption,
     ForceOption,
     JsonOption,
+    LineOption,
     MethodOption,
     PlaneOption,
+    RadiusOption,
     RobotArgument,
     SeedOption,
     console,
@@ -70,6 +73,9 @@ def command(
         ),
     ] = False,
     plane: PlaneOption = None,
+    line: LineOption = None,
+    radius_mm: RadiusOption = None,
+    between: BetweenOption = None,
     workers: WorkersOption = 0,
     scheduler: SchedulerOption = None,
     seed: SeedOption = 0,
@@ -89,7 +95,10 @@ def command(
     from theodolite.studies.monte_carlo import Piece, Study, outcome, rows_of
     from theodolite.studies.workers import in_processes
 
-    subject, way = robot_named(robot), method_from(method, plane=plane)
+    subject, way = (
+        robot_named(robot),
+        method_from(method, plane=plane, line=line, radius_mm=radius_mm, between=between),
+    )
     noise = Noise(
         position=noise_mm * 1e-3,
         orientation=noise_mrad * 1e-3,
@@ -107,6 +116,9 @@ def command(
             "robot": format_robot(subject),
             "method": method,
             "plane": plane,
+            "line": line,
+            "radius_mm": radius_mm,
+            "between": between,
             "points": points,
             "per_set": per_set,
             "gains": gains,
