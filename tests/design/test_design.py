@@ -434,6 +434,7 @@ def _missed(robot: th.Robot, planned: th.Dataset, at: np.ndarray, seed: int) -> 
 
 
 @pytest.mark.study
+@pytest.mark.timeout(3600)
 def test_chosen_rows_of_a_real_robot(recordings) -> None:
     """IRB 120: 40 of 400 rows; errors on the other 360 against those of 40 random rows.
 

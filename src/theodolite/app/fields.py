@@ -104,7 +104,11 @@ class Form:
         widget.props("dense")
         if field.kind is not Kind.SWITCH:
             widget.props("outlined")
-        if field.help:
+        if field.help and hasattr(widget, "options"):
+            # A tooltip would lie over the list.
+            widget.props["hint"] = field.help
+            widget.props("hide-hint")
+        elif field.help:
             widget.tooltip(field.help)
         return widget
 
