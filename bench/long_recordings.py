@@ -68,8 +68,11 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=10_000_000)
     parser.add_argument("--compare", type=int, default=400_000)
     parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("--tiny", action="store_true", help="so small that it only runs")
     parser.add_argument("--only", choices=["write", "long", "compare"], default=None)
     chosen = parser.parse_args()
+    if chosen.tiny:
+        chosen.samples, chosen.compare = 60_000, 30_000
     dynamics = Dynamics(th.robots.puma560())
     with tempfile.TemporaryDirectory() as temporary:
         found: dict[str, float] = {"samples": chosen.samples}

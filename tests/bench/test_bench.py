@@ -11,12 +11,13 @@ import pytest
 BENCH = Path(__file__).parents[2] / "bench"
 
 
-@pytest.mark.parametrize(
-    "name", ["machine.py", "kernels.py", "studies.py", "fleets.py", "growth.py"]
-)
+NAMES = ("machine", "kernels", "studies", "fleets", "growth", "long_recordings")
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_it_runs(name: str) -> None:
     done = subprocess.run(
-        [sys.executable, str(BENCH / name), "--tiny"], capture_output=True, text=True
+        [sys.executable, str(BENCH / f"{name}.py"), "--tiny"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
