@@ -111,12 +111,21 @@ def expected_rank(
     Data may show some of the targets only: ``like`` these.
     """
     try:
-        if like is None or type(like) is Dataset:
+        if _is_plain(method) and (like is None or type(like) is Dataset):
             shown = None if like is None or like.positions is None else like.targets
             return _rank_of(robot, method, gains, shown)
         return identifiable(robot, method, gains=gains, like=like).rank
     except UnreachableError:
         return None
+
+
+def _is_plain(method: Method) -> bool:
+    """Can it be told from others by its options? Not where these are arrays."""
+    try:
+        hash(method)
+    except TypeError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=64)
