@@ -106,7 +106,7 @@ def main() -> None:
         f"fit only           {1e3 * quick / runs:8.2f} ms  {alone * runs / quick:6.2f} x the loop"
     )
     print(f"{runs} runs, the same numbers in both: {'yes' if same else 'NO'}")
-    on_the_scheduler(study, min(runs // 10, 40), min(10 * runs, IDLE))
+    on_the_scheduler(study, min(-(-runs // 20), 40), min(10 * runs, IDLE))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ settings.register_profile(
     "theodolite",
     deadline=None,
     derandomize=True,
-    max_examples=40,
+    max_examples=25,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("theodolite")

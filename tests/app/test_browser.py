@@ -23,8 +23,8 @@ SERIAL = {name: 60 for name in METHODS if name not in ("implicit", "inverse")}
 SERIAL |= {"position-link": 25, "frame-link": 25, "frame": 30, "camera": 25, "plane": 150}
 #: The others take the whole way in a study.
 WHOLE = ("position",)
-#: Counted in CI: poses, touches, sets and a fixture.
-COUNTED = ("frame", "plane", "frame-link", "point-sensor")
+#: Counted in CI: touches, and a fixture.
+COUNTED = ("plane", "point-sensor")
 #: Drawn in CI: a serial arm, a closed loop, and parallel robots; all others in a study.
 DRAWN = ("puma560", "gough")
 #: Methods that need an arm with more than one posture for a pose.
@@ -154,6 +154,7 @@ def test_dynamics(drawn_page, application):
     page.locator("text=/(0.[1-9]|[1-5].[0-9]) of 5.0 s/").wait_for()
 
 
+@pytest.mark.study
 def test_residuals_are_shown_in_space(drawn_page, application):
     page = drawn_page
     run("generate", "scara", "-m", "position", "--out", str(application.folder / "space.csv"))

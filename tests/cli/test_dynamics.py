@@ -88,7 +88,7 @@ def test_identifiable_of_a_mechanism(theodolite) -> None:
     "estimator",
     some_of(
         ["ordinary", "weighted", "correlated", "robust", "essential", "ridge", "consistent"],
-        ["weighted", "robust", "consistent"],
+        ["weighted", "consistent"],
     ),
 )
 def test_identify_and_validate(theodolite, estimator: str) -> None:
@@ -130,7 +130,7 @@ def test_several_recordings_are_one_identification(theodolite) -> None:
     assert both["rows"] > 1.5 * json.loads(out)["rows"]
 
 
-@pytest.mark.parametrize("model", ["energy", "power"])
+@pytest.mark.parametrize("model", some_of(["energy", "power"], ["energy"]))
 def test_energy_and_power(theodolite, model: str) -> None:
     truth = true_values(np.random.default_rng(0))
     for seed, name, seconds in ((1, "fit.npz", 60.0), (2, "check.npz", 20.0)):
@@ -244,7 +244,7 @@ UR10E = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("robot", ["ur10e", "ur10e.urdf"])
+@pytest.mark.parametrize("robot", some_of(["ur10e", "ur10e.urdf"], ["ur10e.urdf"]))
 @pytest.mark.parametrize(("way", "limit"), [("weighted", 0.052), ("consistent", 0.051)])
 def test_the_real_ur10e(theodolite, recordings: Path, robot: str, way: str, limit: float) -> None:
     folder = recordings / "ur10e-dynamics"

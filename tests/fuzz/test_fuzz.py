@@ -16,8 +16,8 @@ from tests.fuzz.running import Fuzzer
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
 SEED = 1
-#: About half a minute.
-QUICK, STUDY = 250, 20_000
+#: Some ten seconds.
+QUICK, STUDY = 150, 20_000
 
 
 def findings(folder: Path, numbers: range, *, most: int = 3) -> list[str]:
