@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ import theodolite as th
 from theodolite.errors import InputError
 from theodolite.io.bags import BagChoice
 from theodolite.io.long_bag import unpacked
+from theodolite.io.provenance import provenance
 from theodolite.io.recordings import read_recording
 
 pytest.importorskip("rosbags")
@@ -202,6 +204,14 @@ def test_a_long_bag_whose_time_jumps_back_in_another_block(tmp_path: Path) -> No
     with unpacked(path, robot, block=7, skip_bad=True) as bag:
         assert bag.recording.rows == ROWS - 1
         assert "1 of 30 messages" in bag.notes[0]
+
+
+def test_results_name_every_file_of_a_bag(tmp_path: Path) -> None:
+    path = write_bag(tmp_path, "sqlite3", {"/joint_states": Topic()})
+    found = provenance([path])["files"]
+    for file in path.iterdir():
+        assert found[str(file)] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert len(found) >= 2
 
 
 def test_empty_and_damaged_bags(tmp_path: Path) -> None:

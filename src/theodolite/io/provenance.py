@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import theodolite
+from theodolite.io.bags import is_bag
 from theodolite.io.parquet import parquet_files
 from theodolite.io.reading import is_folder, read_bytes
+
+#: Kinds of files that may be larger than memory.
+LARGE = (".parquet", ".bag", ".mcap", ".db3")
 
 
 def provenance(files: Sequence[Path], **options: Any) -> dict[str, Any]:
@@ -33,12 +37,16 @@ def provenance(files: Sequence[Path], **options: Any) -> dict[str, Any]:
 
 
 def _all_of(path: Path) -> Sequence[Path]:
-    """A file, or the Parquet files of a folder."""
-    return parquet_files(path) if is_folder(path) else [path]
+    """A file, or the files of a folder: Parquet files, or a bag."""
+    if not is_folder(path):
+        return [path]
+    if is_bag(path):
+        return sorted(each for each in path.iterdir() if each.is_file())
+    return parquet_files(path)
 
 
 def _hash(path: Path) -> str:
-    if path.suffix.lower() != ".parquet":
+    if path.suffix.lower() not in LARGE:
         return hashlib.sha256(read_bytes(path)).hexdigest()
     # May be larger than memory.
     with path.open("rb") as stream:
