@@ -24,6 +24,7 @@ from theodolite.calibration.conditions import (
 )
 from theodolite.calibration.cross_validation import (
     Split,
+    all_displacements,
     is_exact,
     judge,
     nominal_placed,
@@ -415,11 +416,7 @@ class _Calibration:
             held_out=judged,
             residuals=errors,
             residual_rows={name: problem.error_rows(name) for name in errors},
-            displacements={
-                name: found
-                for name in errors
-                if (found := problem.displacements(name, solution.values)) is not None
-            },
+            displacements=all_displacements(problem, errors, solution.values),
             shares=problem.shares(solution, uncertainty),
             outliers=NO_OUTLIERS
             if exact

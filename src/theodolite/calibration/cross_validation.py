@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import CalibrationProblem, Method
 from theodolite.calibration.noise import Noise
-from theodolite.calibration.quantities import are_exact
+from theodolite.calibration.quantities import Displacements, are_exact
 from theodolite.calibration.result import Errors, ErrorSummary, HeldOut
 from theodolite.errors import InfeasibleError
 from theodolite.estimation.solver import Change, Solution, solve
@@ -44,6 +44,14 @@ def judging(robot: Machine, data: Dataset, method: Method) -> tuple[CalibrationP
     if not possible.all():
         data = data.take(rows)
     return method.problem(robot, data, noise=Noise.guess(robot.reach())), rows
+
+
+def all_displacements(
+    problem: CalibrationProblem, names: Iterable[str], values: FloatArray
+) -> dict[str, Displacements]:
+    """Which way those of the named errors point that are displacements."""
+    found = {name: problem.displacements(name, values) for name in names}
+    return {name: one for name, one in found.items() if one is not None}
 
 
 def summarise(robot: Machine, data: Dataset, method: Method) -> Errors:

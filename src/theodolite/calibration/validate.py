@@ -10,6 +10,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.cross_validation import (
+    all_displacements,
     is_exact,
     judging,
     nominal_placed,
@@ -70,11 +71,7 @@ def validate(
     details: dict[str, Any] = {
         "residuals": each,
         "residual_rows": {name: rows[problem.error_rows(name)] for name in each},
-        "displacements": {
-            name: found
-            for name in each
-            if (found := problem.displacements(name, values)) is not None
-        },
+        "displacements": all_displacements(problem, each, values),
     }
     doubts = () if data.pixels is None else tuple(_picture_doubts(data, each["pixel"]))
     if nominal is None:

@@ -238,6 +238,7 @@ def command(
     earlier = read_result(Path(robot)) if names and is_result(Path(robot)) else None
     subject = _with_masses(with_priorities(robot_named(robot), priorities), masses)
 
+    check_workers(data or [], workers, scheduler)
     with in_processes(workers, scheduler) as each:
         reader = Reader(
             subject,
@@ -272,7 +273,6 @@ def command(
             mapping,
         )
         recorded, way = measurements(data or [], method, sources or [], reader.method, reader.read)
-        check_workers(reader.pieces, workers, scheduler)
         files = [Path(name) for name in recorded.files] if recorded.files else list(data or [])
         with working(f"identifying {subject.name}") as status:
             result = identify(

@@ -49,12 +49,13 @@ def open_pieces(
     return Pieces(source, each)
 
 
-def check_workers(pieces: Pieces | None, workers: int, scheduler: str | None) -> None:
-    """Refuse workers that would have nothing to do."""
+def check_workers(paths: Sequence[Path], workers: int, scheduler: str | None) -> None:
+    """Refuse workers that would have nothing to do, before any is started."""
     from theodolite.errors import InputError
-    from theodolite.io.long_measurements import MANY
+    from theodolite.io.long_measurements import MANY, is_long
 
-    if pieces is None and (workers > 1 or scheduler is not None):
+    wanted = workers > 1 or scheduler is not None
+    if wanted and not any(is_long(path) for path in paths):
         raise InputError(
             f"--workers and --scheduler are for folders of Parquet files of more than {MANY} rows",
             remedy="Leave them out: one process is enough for what fits in memory",

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
 from theodolite.calibration.data import Dataset
 from theodolite.errors import InputError
 from theodolite.io.frames import from_columns
@@ -43,8 +42,7 @@ class LongMeasurements:
 
     def read(self, *runs: tuple[int, int]) -> Dataset:
         """Some of the rows, from one to before another, one run after the other."""
-        parts = [self._values(*run) for run in runs]
-        values = np.concatenate(parts)
+        values = np.concatenate([self.where.table(self.columns, *run) for run in runs])
         lines = np.concatenate([np.arange(start + 1, stop + 1) for start, stop in runs])
         return from_columns(
             dict(zip(self.columns, values.T, strict=True)),
@@ -55,16 +53,6 @@ class LongMeasurements:
             name=self.name,
             lines=lines,
         )
-
-    def _values(self, start: int, stop: int) -> FloatArray:
-        """(stop - start, columns); blank cells are NaN."""
-        table = np.empty((stop - start, len(self.columns)))
-        for first, batch in self.where.batches(self.columns, start, stop):
-            wanted = slice(max(start - first, 0), stop - first)
-            rows = slice(max(first - start, 0), first - start + batch.num_rows)
-            for place, name in enumerate(self.columns):
-                table[rows, place] = batch.column(name)[wanted].to_numpy(zero_copy_only=False)
-        return table
 
 
 def is_long(path: Path) -> bool:
@@ -87,9 +75,10 @@ def open_long_measurements(
     worded = sorted(set(where.words).intersection(LABELS))
     if worded:
         raise InputError(
-            f"column '{worded[0]}' holds words", where=str(folder), allowed="numbers, in so many "
-            "rows",
-        )  # fmt: skip
+            f"column '{worded[0]}' holds words",
+            where=str(folder),
+            allowed=f"numbers, in more than {MANY} rows",
+        )
     left_out = {*ignore, *map(column_name, ignore)}
     columns = tuple(n for n in where.numbers if not left_out & {n, column_name(n)})
     found = LongMeasurements(folder, robot, where, columns, tuple(needs), tuple(own), check_limits)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -52,7 +51,8 @@ class ParquetRecording:
 
     def read(self, start: int, stop: int) -> Recording:
         """All of some rows."""
-        names = list(self.columns)
+        # The time first, whose digits count.
+        names = [self._time, *(name for name in self.columns if name != self._time)]
         lines = np.arange(start + 1, stop + 1, dtype=np.intp)
         table = Table(self.folder, tuple(names), self._values(names, start, stop), lines)
         return recording_of(
@@ -70,25 +70,13 @@ class ParquetRecording:
 
     def _values(self, names: Sequence[str], start: int, stop: int) -> FloatArray:
         """Some rows of some columns, (stop - start, columns)."""
-        table = np.empty((stop - start, len(names)))
         columns = [self.columns[name] for name in names]
-        for first, batch in self.where.batches(columns, start, stop):
-            wanted = slice(max(start - first, 0), stop - first)
-            rows = slice(max(first - start, 0), first - start + batch.num_rows)
-            for place, name in enumerate(names):
-                cells = batch.column(self.columns[name])[wanted]
-                table[rows, place] = self._numbers(cells, name)
+        table = self.where.table(columns, start, stop, self.origin)
         wrong = np.argwhere(~np.isfinite(table))
         if len(wrong):
             row, place = wrong[0]
             raise self._damaged(start + int(row), names[place])
         return table
-
-    def _numbers(self, cells: Any, name: str) -> FloatArray:
-        values = cells.to_numpy(zero_copy_only=False)
-        if name in TIMES and values.dtype.kind in "iu":
-            values = values.astype(np.int64) - self.origin
-        return np.asarray(values, dtype=np.float64)
 
     def _damaged(self, row: int, name: str) -> InputError:
         path, number = self.where.place(row)

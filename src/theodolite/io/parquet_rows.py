@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
 from theodolite.io.archives import undamaged
 from theodolite.io.optional import needed
@@ -49,6 +52,23 @@ class ParquetRows:
         for group in self.groups:
             if group.start < stop and start < group.stop:
                 yield from _batches(group, columns, start, stop)
+
+    def table(self, columns: Sequence[str], start: int, stop: int, origin: int = 0) -> FloatArray:
+        """Numbers of some rows, (stop - start, columns); blank cells are NaN.
+
+        From a first column of whole numbers, such as nanoseconds, ``origin`` is subtracted before
+        any digit is lost.
+        """
+        found = np.empty((stop - start, len(columns)))
+        for first, batch in self.batches(columns, start, stop):
+            wanted = slice(max(start - first, 0), stop - first)
+            rows = slice(max(first - start, 0), first - start + batch.num_rows)
+            for place, name in enumerate(columns):
+                cells = batch.column(name)[wanted].to_numpy(zero_copy_only=False)
+                if origin and not place and cells.dtype.kind in "iu":
+                    cells = cells.astype(np.int64) - origin
+                found[rows, place] = cells
+        return found
 
     def place(self, row: int) -> tuple[Path, int]:
         """The file that a row is in, and its number there, from 1."""
