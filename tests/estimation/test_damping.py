@@ -271,6 +271,17 @@ def test_the_solution_is_possible() -> None:
     assert solve(doubled(limit=1.94)).values[0] <= 1.94
 
 
+def test_with_other_weights_the_same_parameters_change() -> None:
+    """As many times as the weights are estimated anew, the search goes on where it ended."""
+    small = doubled()
+    first = solve(small)
+    begun = len(small.seen)
+    again = solve(small, before=first)
+    np.testing.assert_array_equal(again.changed, first.changed)
+    np.testing.assert_allclose(again.values, first.values, atol=1e-9)
+    assert all(x == pytest.approx(first.values, abs=1e-6) for x in small.seen[begun:])
+
+
 def test_reweighting_ends_when_the_scale_settles(rng: np.random.Generator) -> None:
     """Clean data: the second scale is the first to a thousandth, and the third is not tried."""
     A, b = np.ones((400, 1)), rng.standard_normal(400)

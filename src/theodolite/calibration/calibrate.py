@@ -314,7 +314,12 @@ class _Calibration:
         )
         return self._solve(part, None).values
 
-    def _solve(self, problem: CalibrationProblem, start: FloatArray | None) -> Solution:
+    def _solve(
+        self,
+        problem: CalibrationProblem,
+        start: FloatArray | None,
+        before: Solution | None = None,
+    ) -> Solution:
         free, prior = (None, None) if self.kept is None else self.kept.prior(problem)
         return solve(
             problem,
@@ -322,6 +327,7 @@ class _Calibration:
             prior=prior,
             loss=self.loss,
             start=start,
+            before=before,
             noise_known=self.noise.known,
             change=self.change,
             progress=self.progress,
@@ -516,7 +522,7 @@ class _Calibration:
             if noise is None:
                 break
             problem = problem.with_noise(noise)
-            solution = _continued(solution, self.fit(problem, solution.values))
+            solution = _continued(solution, self._solve(problem, None, before=solution))
         return problem, solution
 
 

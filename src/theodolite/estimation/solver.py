@@ -83,15 +83,19 @@ def solve(
     change: Change = Change.BASE,
     free: IntArray | None = None,
     prior: Prior | None = None,
+    before: Solution | None = None,
     max_iterations: int = MAX_ITERATIONS,
     progress: Progress | None = None,
 ) -> Solution:
     """Minimise the problem's loss from the values its parameters have, or from other ones.
 
     ``free`` restricts the parameters that may change at all; ``prior`` is what is known of those,
-    if not their tolerances.
+    if not their tolerances. A solution ``before`` of the same problem with other weights is the
+    start, and which parameters change was decided there.
     """
     with single_thread():
+        if before is not None:
+            start = before.values
         if start is None:
             # A warm start would change parameters that are not free.
             start = _first_values(problem) if free is None else _given_values(problem)
@@ -110,7 +114,9 @@ def solve(
         )
         base_wanted = change is Change.BASE and everything
         first = Point(start, reduce(problem, start, Loss()))
-        found = _directly(search, first) if base_wanted else None
+        found = None
+        if base_wanted:
+            found = _directly(search, first) if before is None else _again(search, first, before)
         if found is None:
             found = _by_way_of_all(search, first, base_wanted=base_wanted)
         end, known = found.end, found.known
@@ -200,6 +206,19 @@ def _directly(search: Search, first: Point) -> _Found | None:
     # The relations, and with them the prior, are those of the solution.
     settled = search.narrowed_to(there)
     return _Found(settled, settled.continued(end.point, end), there, promised)
+
+
+def _again(search: Search, first: Point, before: Solution) -> _Found | None:
+    """Move what a solution with other weights moved; None if that does not lead to an end."""
+    if len(before.changed) != before.identifiability.rank or not before.status.good:
+        return None
+    there = examine(search.problem, first.values, first.reduction, before=before.identifiability)
+    known = settle(before.identifiability, there)
+    narrowed = search.narrowed_to(known)
+    end = narrowed.run(first)
+    if end.status is not Status.CONVERGED:
+        return None
+    return _Found(narrowed, end, known, min(end.point.cost, _promised(search, end)))
 
 
 def _promised(search: Search, end: End) -> float:
