@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import theodolite as th
 from tests.dynamics.simulated import grown_dynamics
+from tests.dynamics.test_regressors import random_tree
 from tests.random_robots import random_robots
 from theodolite.dynamics.base_parameters import base_parameters
 from theodolite.dynamics.drives import FRICTION, ROTORS, Drive, State
@@ -71,6 +72,24 @@ def test_slopes_of_random_robots_are_those_of_differences(robot: th.Robot, seed:
         np.testing.assert_allclose(
             found[:, motor], (ahead - behind) / 2e-6, atol=1e-6 * (1 + np.abs(found).max())
         )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_slopes_of_random_trees_are_those_of_differences(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    tree = random_tree(rng, 6)[0]
+    state = random_state(tree, 5, rng)
+    weights = rng.standard_normal(tree.regressor(state, ROTORS).shape)
+    slopes = torque_slopes(tree, state, weights, ROTORS)
+    for name in ("q", "qd", "qdd"):
+        for motor in range(tree.motors):
+            ahead, behind = (
+                (weights * tree.regressor(_moved(state, name, motor, h), ROTORS)).sum((0, 1))
+                for h in (1e-6, -1e-6)
+            )
+            size = 1 + np.abs(ahead).max()
+            found = getattr(slopes, name)[:, motor]
+            np.testing.assert_allclose(found, (ahead - behind) / 2e-6, atol=1e-6 * size)
 
 
 def _moved(state: State, name: str, motor: int, amount: float) -> State:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import theodolite as th
+from tests.dynamics.test_regressors import random_tree
 from tests.random_robots import random_robots
 from theodolite.dynamics.drives import FRICTION, ROTORS, State
 from theodolite.dynamics.filtering import Run
@@ -130,3 +131,21 @@ def test_threads_change_nothing_but_rounding() -> None:
             patch.setenv(switch.THREADS, count)
             found.append(reduce(problem, np.zeros(len(problem.parameters)), Loss()))
     same(*(one.R.T @ one.R for one in found))
+
+
+@settings(max_examples=12, deadline=None)
+@given(random_robots(), st.integers(1, 200), st.integers(0, 2**32 - 1))
+def test_slopes_of_random_robots(robot: th.Robot, samples: int, seed: int) -> None:
+    check_slopes(Dynamics(robot, gravity=np.array([1.0, -2.0, -9.0])), samples, seed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_slopes_of_trees(seed: int) -> None:
+    check_slopes(random_tree(np.random.default_rng(seed), 5)[0], 70, seed)
+
+
+def check_slopes(dynamics: Tree, samples: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    state = random_state(dynamics, samples, rng)
+    weights = rng.standard_normal((len(dynamics.columns(ROTORS)), dynamics.motors, samples))
+    same(*both(lambda: dynamics.link_slopes(state, weights, ROTORS)))

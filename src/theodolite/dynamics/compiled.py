@@ -13,8 +13,11 @@ from theodolite.dynamics.link_motion import Link
 from theodolite.kernels import switch
 from theodolite.kernels.trees import Links
 
-#: Seconds that NumPy takes for one sample and link, about: of the regressor, and of its fold.
-FILLING, FOLDING = 1.5e-7, 4e-7
+#: Seconds that NumPy takes for one sample and link, about: of the regressor, and of its fold; and
+#: for a link, however few samples there are.
+FILLING, FOLDING, STARTING = 1.5e-7, 4e-7, 2e-4
+#: How many times as long it takes for derivatives by the motion.
+SLOPES = 4
 #: Samples that a thread takes at a time, at least: fewer would not pay for the thread.
 SHARE = 1024
 #: No coupling: the joints are the motors.
@@ -37,6 +40,11 @@ class Folding:
     #: Columns that are folded, and for each motor the first of them that it sees.
     chosen: IntArray
     seen: IntArray
+
+
+def filling(links: Sequence[Link], samples: int) -> float:
+    """Seconds that NumPy takes for a regressor, about."""
+    return len(links) * (STARTING + FILLING * samples)
 
 
 def as_arrays(
@@ -95,8 +103,22 @@ def fill(out: FloatArray, links: Links, joints: State, F: FloatArray | None) -> 
     def work(part: int) -> None:
         kernel(out, *ends[part : part + 2], links, state, coupling)
 
-    ends = _shares(len(joints))
+    ends = switch.shares(len(joints), SHARE)
     switch.in_parallel(work, len(ends) - 1)
+
+
+def slopes(links: Links, joints: State, weights: FloatArray) -> FloatArray:
+    """Derivatives of the links' weighted torques by q, q' and q'', (3, n, joints)."""
+    kernel = switch.load("link_slopes").slopes
+    state, weights = _stacked(joints), np.ascontiguousarray(weights)
+    found = np.zeros_like(state)
+
+    def work(part: int) -> None:
+        kernel(found, *ends[part : part + 2], links, state, weights)
+
+    ends = switch.shares(len(joints), SHARE)
+    switch.in_parallel(work, len(ends) - 1)
+    return found
 
 
 def fold(
@@ -129,15 +151,9 @@ def fold(
         )
         return R, squares
 
-    ends = _shares(len(joints))
+    ends = switch.shares(len(joints), SHARE)
     found = switch.in_parallel(work, len(ends) - 1)
     return [R for R, _ in found], float(sum(squares for _, squares in found))
-
-
-def _shares(n: int) -> list[int]:
-    """Where each thread's samples begin, and the end."""
-    count = max(1, min(switch.threads(), n // SHARE))
-    return [n * part // count for part in range(count + 1)]
 
 
 def _stacked(state: State) -> FloatArray:

@@ -120,12 +120,13 @@ class LinkMotion:
         self._turn_by(link.after_rotation)
 
     @property
-    def _used(self) -> FloatArray:
+    def vectors(self) -> FloatArray:
+        """What there is of them so far, (vectors, 3, n)."""
         return self._vectors[: self._head + 2 * self._joints]
 
     def _screws(self) -> tuple[FloatArray, FloatArray]:
         """Axis of each joint up to here, and the velocity it gives the origin, (joints, 3, n)."""
-        return self._used[self._head :: 2], self._used[self._head + 1 :: 2]
+        return self.vectors[self._head :: 2], self.vectors[self._head + 1 :: 2]
 
     def _shift(self, position: FloatArray) -> None:
         """Move the origin by a constant vector of the present frame."""
@@ -158,18 +159,18 @@ class LinkMotion:
                 cos, sin = float(rotation[j, j]), float(rotation[k, j])
                 if abs(cos) < EXACT:
                     # A quarter turn, as most are.
-                    before = self._used[:, j].copy()
-                    np.multiply(self._used[:, k], sin, out=self._used[:, j])
-                    np.multiply(before, -sin, out=self._used[:, k])
+                    before = self.vectors[:, j].copy()
+                    np.multiply(self.vectors[:, k], sin, out=self.vectors[:, j])
+                    np.multiply(before, -sin, out=self.vectors[:, k])
                 elif abs(sin) > EXACT or cos < 0:
                     self._turn(i, cos, sin)
                 return
-        self._used[:] = np.matmul(rotation.T, self._used)
+        self.vectors[:] = np.matmul(rotation.T, self.vectors)
 
     def _turn(self, i: int, cos: FloatArray | float, sin: FloatArray | float) -> None:
         """The same for a turn about an axis, perhaps another one for each sample."""
         j, k = (i + 1) % 3, (i + 2) % 3
-        y, z = self._used[:, j], self._used[:, k]
+        y, z = self.vectors[:, j], self.vectors[:, k]
         turned = cos * y
         turned += sin * z
         z *= cos

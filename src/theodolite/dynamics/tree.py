@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
-from theodolite.dynamics.compiled import FILLING, as_arrays, fill
+from theodolite.dynamics.compiled import SLOPES, as_arrays, fill, filling, slopes
 from theodolite.dynamics.drives import (
     ROTORS,
     STRIBECK_LEVER,
@@ -31,6 +31,7 @@ from theodolite.dynamics.drives import (
 )
 from theodolite.dynamics.inertia import INERTIAL
 from theodolite.dynamics.link_motion import Link, LinkMotion
+from theodolite.dynamics.link_slopes import link_slopes
 from theodolite.errors import InputError
 from theodolite.kernels import switch
 
@@ -326,7 +327,7 @@ class Tree:
         self, table: FloatArray, joints: State, F: FloatArray | None, links: dict[int, int]
     ) -> None:
         """The columns of all links, by the compiled twin where that pays."""
-        if table.flags.c_contiguous and switch.pays(FILLING * len(self.links) * len(joints)):
+        if table.flags.c_contiguous and switch.pays(filling(self.links, len(joints))):
             every = np.ones(len(table), dtype=bool)
             fill(table, as_arrays(self.links, links, every, self.gravity), joints, F)
             return
@@ -338,6 +339,23 @@ class Tree:
                 motion.torques(part[:, : len(path)])
             else:
                 self._project(motion, path, F, part)
+
+    def link_slopes(self, state: State, weights: FloatArray, drives: Drives) -> FloatArray:
+        """Derivatives of the links' weighted torques by q, q' and q'', (3, n, motors).
+
+        ``weights`` are like the regressor, (columns, motors, n). For direct drives only.
+        """
+        places, _ = self._places(drives)
+        if switch.pays(SLOPES * filling(self.links, len(state))):
+            every = np.ones(len(weights), dtype=bool)
+            return slopes(as_arrays(self.links, places, every, self.gravity), state, weights)
+        ends, own = [], []
+        for number, (_, motion, path) in enumerate(self._motions(state, -self.gravity)):
+            ends.append(motion.vectors.copy())
+            first = places.get(number)
+            used = None if first is None else weights[first : first + len(INERTIAL), path]
+            own.append(used)
+        return link_slopes(self.links, ends, own, state).transpose(0, 2, 1)
 
     def linearise_load(self, table: FloatArray, drives: Drives, values: FloatArray) -> FloatArray:
         """Turn a regressor at ``values`` into the derivative of the torques there, in place.

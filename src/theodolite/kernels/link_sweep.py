@@ -21,6 +21,7 @@ from theodolite.kernels.rows import (
     add_product,
     blend,
     constant,
+    cosine_and_sine,
     dot2,
     dot3,
     product,
@@ -32,9 +33,10 @@ C, TMP, N, MINUS_A, F, RESULT, VECTORS = 0, 9, 15, 33, 36, 45, 46
 
 
 @njit(nogil=True, fastmath=SUMS)
-def rows_of(links: Any) -> Any:
-    """Memory for the world and all links."""
-    return np.zeros((VECTORS + 3 * (5 + 2 * links.depth) * (len(links.parent) + 1), FEW))
+def rows_of(links: Any, times: int = 1) -> Any:
+    """Memory for the world and all links, so many times."""
+    size = VECTORS + 3 * (5 + 2 * links.depth) * (len(links.parent) + 1)
+    return np.zeros((times * size, FEW))
 
 
 @njit(nogil=True, fastmath=SUMS)
@@ -62,6 +64,40 @@ def _shift(A: FloatArray, V: int, joints: int, p: int) -> None:
 
 
 @njit(nogil=True, fastmath=SUMS)
+def turn_across(
+    A: FloatArray, number: int, links: Any, state: FloatArray, first: int, n: int
+) -> None:
+    """The turn from a link's frame to its parent's, into C, and how far the joint is.
+
+    In the array the three components of each of its columns follow each other.
+    """
+    joint, sign, revolute = links.joint[number], links.sign[number], links.revolute[number]
+    amount, cos, sin = RESULT, TMP + 3, TMP + 4
+    for s in range(FEW):
+        A[amount, s] = links.offset[number] + sign * state[0, first + min(s, n - 1), joint]
+    if revolute:
+        cosine_and_sine(A, cos, sin, amount)
+    for row in range(3):
+        for column in range(3):
+            to = C + 3 * column + row
+            constant(A, to, links.still[number, row, column])
+            if revolute:
+                add(A, to, links.by_cos[number, row, column], cos)
+                add(A, to, links.by_sin[number, row, column], sin)
+
+
+@njit(nogil=True, fastmath=SUMS)
+def position_across(A: FloatArray, out: int, number: int, links: Any) -> None:
+    """From the parent's origin to that of the joint, in the link's frame, after `turn_across`."""
+    x, y, z = links.position[number, 0], links.position[number, 1], links.position[number, 2]
+    for row in range(3):
+        blend(A, out + row, x, C + 3 * row, y, C + 3 * row + 1)
+        add(A, out + row, z, C + 3 * row + 2)
+        if not links.revolute[number]:
+            add(A, out + row, links.along[number, row], RESULT)
+
+
+@njit(nogil=True, fastmath=SUMS)
 def advance(A: FloatArray, number: int, links: Any, state: FloatArray, first: int, n: int) -> None:
     """From the parent's vectors to those of a link, at ``n`` samples from ``first`` on.
 
@@ -70,23 +106,7 @@ def advance(A: FloatArray, number: int, links: Any, state: FloatArray, first: in
     V, before = first_row(links, number), first_row(links, links.parent[number])
     joints, joint = links.length[number] - 1, links.joint[number]
     sign, revolute = links.sign[number], links.revolute[number]
-    offset = links.offset[number]
-    amount, cos, sin = RESULT, TMP + 3, TMP + 4
-    for s in range(FEW):
-        A[amount, s] = offset + sign * state[0, first + min(s, n - 1), joint]
-    if revolute:
-        for s in range(FEW):
-            A[cos, s] = np.cos(A[amount, s])
-            A[sin, s] = np.sin(A[amount, s])
-    # C turns the link's frame into the parent's. In the array the three components of each of its
-    # columns follow each other.
-    for row in range(3):
-        for column in range(3):
-            to = C + 3 * column + row
-            constant(A, to, links.still[number, row, column])
-            if revolute:
-                add(A, to, links.by_cos[number, row, column], cos)
-                add(A, to, links.by_sin[number, row, column], sin)
+    turn_across(A, number, links, state, first, n)
     for vector in range(3 + 2 * joints):
         old, new = before + 3 * vector, V + 3 * vector
         for row in range(3):
@@ -94,11 +114,7 @@ def advance(A: FloatArray, number: int, links: Any, state: FloatArray, first: in
     own = V + 9 + 6 * joints
     x, y, z = links.position[number, 0], links.position[number, 1], links.position[number, 2]
     if x != 0.0 or y != 0.0 or z != 0.0 or not revolute:
-        for row in range(3):
-            blend(A, own + row, x, C + 3 * row, y, C + 3 * row + 1)
-            add(A, own + row, z, C + 3 * row + 2)
-            if not revolute:
-                add(A, own + row, links.along[number, row], amount)
+        position_across(A, own, number, links)
         _shift(A, V, joints, own)
     _move(A, V, sign, links.along[number], revolute, joint, state, first, n)
     for row in range(3):

@@ -25,7 +25,7 @@ from theodolite.errors import InputError
 FAST, THREADS = "THEODOLITE_FAST", "THEODOLITE_THREADS"
 #: Seconds that NumPy must need for kernels to pay: loading Numba and cached code takes about half a
 #: second once, and compiling about twenty.
-PAYS_LOADED, PAYS_CACHED, PAYS_COMPILED = 1e-3, 1.0, 40.0
+PAYS_LOADED, PAYS_CACHED, PAYS_COMPILED = 5e-4, 1.0, 40.0
 
 _announce: Callable[[str], object] | None = None
 _threads: int | None = None
@@ -79,6 +79,12 @@ def pays(seconds: float) -> bool:
     return seconds >= (PAYS_CACHED if _has_code() else PAYS_COMPILED)
 
 
+def prepare(seconds: float) -> None:
+    """Load kernels for a job of many small parts, which takes NumPy so many seconds, if it pays."""
+    if pays(seconds):
+        load("rows")
+
+
 def load(name: str) -> Any:
     """A module of kernels, ready to be compiled into the cache."""
     full = f"theodolite.kernels.{name}"
@@ -105,6 +111,12 @@ def load(name: str) -> Any:
 def caching() -> bool:
     """Is compiled code kept? Asked by kernels that are being loaded."""
     return _kept[0]
+
+
+def shares(n: int, least: int) -> list[int]:
+    """Where each thread's part of n samples begins, and the end; none has fewer than ``least``."""
+    count = max(1, min(threads(), n // least))
+    return [n * part // count for part in range(count + 1)]
 
 
 def in_parallel(work: Callable[[int], Any], parts: int) -> list[Any]:

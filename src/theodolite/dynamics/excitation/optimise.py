@@ -15,6 +15,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.dynamics.base_parameters import find_base_parameters
+from theodolite.dynamics.compiled import SLOPES, filling
 from theodolite.dynamics.drives import ROTORS, Drives, State
 from theodolite.dynamics.excitation.criteria import (
     Criterion,
@@ -30,6 +31,7 @@ from theodolite.dynamics.tree import Tree
 from theodolite.errors import InputError
 from theodolite.estimation.linear import ILL_CONDITIONED
 from theodolite.estimation.threads import single_thread
+from theodolite.kernels import switch
 
 #: Shortest and longest part of a motion, s, and the lowest share of the speed limits it may have.
 SHORTEST, LONGEST, SLOWEST = 0.1, 1e4, 1e-3
@@ -124,6 +126,8 @@ def excite(
     if starts < 1:
         raise InputError(f"{starts} random starts", allowed="1 or more")
     search = _Search(dynamics, limits, parts, harmonics, drives, criterion, rng)
+    samples = sum(part.samples for part in search.parts)
+    switch.prepare(starts * iterations * SLOPES * filling(dynamics.links, samples))
     with single_thread():
         motions: list[FloatArray] = []
         reached: list[tuple[bool, float]] = []

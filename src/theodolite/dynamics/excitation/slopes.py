@@ -1,15 +1,10 @@
-"""Exact derivatives of a tree's regressor and points by position, velocity and acceleration.
-
-Torques are trigonometric polynomials of degree two in every angle, and polynomials of degree two in
-every displacement and velocity; they are affine in accelerations. The derivative of such a
-polynomial is a fixed combination of its values at a few shifted places, so the regressor itself
-gives its own derivative, to rounding. With D(x) = f(x) - f(-x) and degree two in the angle,
-
-    f'(0) = D(pi/4) + (1 - sqrt 2)/2 D(pi/2)
+"""Derivatives of a tree's regressor and points by position, velocity and acceleration.
 
 Only products with given weights are needed, sample by sample, so no derivative is ever stored.
-Loops are not polynomials of their motors, and coupled drives not of this simple kind: there central
-differences are taken.
+Those of the torques come from one sweep backwards through the links (`link_slopes`). Points are
+polynomials of degree one in the sine and cosine of every angle and in every displacement: their
+derivative is a difference of two values, to rounding. Joints that follow their motors in loops or
+through coupled drives are none of this: there central differences are taken.
 """
 
 from __future__ import annotations
@@ -26,8 +21,6 @@ from theodolite.dynamics.tree import Tree
 
 #: Shifts of central differences, rad or m, where there is no polynomial.
 SMALL = 1e-5
-_TURN = ((np.pi / 4, 1.0), (np.pi / 2, (1.0 - np.sqrt(2.0)) / 2.0))
-_PUSH = ((1.0, 0.5),)
 
 
 def torque_slopes(dynamics: Tree, state: State, weights: FloatArray, drives: Drives) -> State:
@@ -35,21 +28,11 @@ def torque_slopes(dynamics: Tree, state: State, weights: FloatArray, drives: Dri
 
     ``weights`` are like the regressor, (columns, motors, n).
     """
-    is_link = [symbol not in _SYMBOLS for symbol, _ in dynamics.columns(drives)]
-    links = weights[is_link]
-    n, motors = state.qd.shape
-    shifted: list[State] = []
-    terms: list[tuple[int, int, float]] = []
-    for motor in range(motors):
-        for kind, rules in enumerate((_angle_rule(dynamics, motor), _PUSH, _PUSH)):
-            for shift, weight in rules:
-                for side in (1.0, -1.0):
-                    shifted.append(_moved(state, kind, motor, side * shift))
-                    terms.append((kind, motor, side * weight))
-    values = _weighted_sums(dynamics, shifted, links)
-    slopes = np.zeros((3, n, motors))
-    for (kind, motor, weight), value in zip(terms, values, strict=True):
-        slopes[kind, :, motor] += weight * value
+    if dynamics.direct_drives:
+        slopes = dynamics.link_slopes(state, weights, drives)
+    else:
+        is_link = [symbol not in _SYMBOLS for symbol, _ in dynamics.columns(drives)]
+        slopes = _differences(dynamics, state, weights[is_link])
     # What drives add depends on their own motor alone. How friction changes with the load, and that
     # of passive joints, is small and left out: a search only needs the direction.
     for place, (symbol, suffix) in enumerate(dynamics.columns(drives)):
@@ -59,6 +42,22 @@ def torque_slopes(dynamics: Tree, state: State, weights: FloatArray, drives: Dri
             for kind, slope in enumerate(own):
                 slopes[kind, :, motor] += weights[place, motor] * slope
     return State(*slopes)
+
+
+def _differences(dynamics: Tree, state: State, weights: FloatArray) -> FloatArray:
+    """The same of the links alone by central differences, (3, n, motors)."""
+    n, motors = state.qd.shape
+    places = [(kind, motor) for motor in range(motors) for kind in range(3)]
+    # Torques are of degree two in velocities and affine in accelerations: any step is exact.
+    steps = [SMALL, 1.0, 1.0]
+    shifted = [
+        _moved(state, kind, motor, side * steps[kind]) for kind, motor in places for side in (1, -1)
+    ]
+    values = iter(_weighted_sums(dynamics, shifted, weights))
+    slopes = np.zeros((3, n, motors))
+    for kind, motor in places:
+        slopes[kind, :, motor] = (next(values) - next(values)) / (2 * steps[kind])
+    return slopes
 
 
 def point_slopes(dynamics: Tree, state: State, weights: FloatArray) -> FloatArray:
@@ -97,17 +96,11 @@ def _first_link(dynamics: Tree, motor: int) -> int:
     return next(i for i, link in enumerate(dynamics.links) if link.joint == motor)
 
 
-def _angle_rule(dynamics: Tree, motor: int) -> Sequence[tuple[float, float]]:
-    if not dynamics.direct_drives:
-        return ((SMALL, 0.5 / SMALL),)
-    return _TURN if _turns(dynamics, motor) else _PUSH
-
-
 def _point_rule(dynamics: Tree, motor: int) -> Sequence[tuple[float, float]]:
     if not dynamics.direct_drives:
         return ((SMALL, 0.5 / SMALL),)
-    # Points are of degree one in an angle: f'(0) = D(pi/2) / 2.
-    return ((np.pi / 2, 0.5),) if _turns(dynamics, motor) else _PUSH
+    # Degree one in an angle: f'(0) = (f(pi/2) - f(-pi/2)) / 2.
+    return ((np.pi / 2, 0.5),) if _turns(dynamics, motor) else ((1.0, 0.5),)
 
 
 def _moved(state: State, kind: int, motor: int, amount: float) -> State:
