@@ -103,16 +103,16 @@ class CameraProblem(GeometricProblem):
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         full = self.full_values(values)
-        own = self._columns[len(self._links) :] - len(self.robot.parameters)
+        own = self._columns[len(self.links) :] - len(self.robot.parameters)
         for shot, rows in self._shots(full):
             view = self._view(full, shot, rows)
             error = self._errors(view, rows)
             by_twist = view.by_twist.reshape(*error.shape, 6)
             jacobian = np.empty((*error.shape, len(self._columns)))
-            np.matmul(by_twist, shot.by_links, out=jacobian[..., : len(self._links)])
-            jacobian[..., len(self._links) :] = view.by_own[:, :, own].reshape(*error.shape, -1)
+            np.matmul(by_twist, shot.by_links, out=jacobian[..., : len(self.links)])
+            jacobian[..., len(self.links) :] = view.by_own[:, :, own].reshape(*error.shape, -1)
             if self.noise.moves:
-                by_joint = self._by_joint(shot, by_twist) * self._motor_noise
+                by_joint = self._by_joint(shot, by_twist) * self.motor_noise
                 error, jacobian = whitened(error, jacobian, by_joint, self.noise.pixel)
                 yield self._block(error, jacobian, 1.0, rows[:, 0])
             else:
@@ -121,13 +121,13 @@ class CameraProblem(GeometricProblem):
             jacobian = np.zeros((len(error), len(self._columns)))
             whole = np.zeros((len(error), len(full) - len(self.robot.parameters)))
             whole[:, part] = white
-            jacobian[:, len(self._links) :] = whole[:, own]
+            jacobian[:, len(self.links) :] = whole[:, own]
             yield Block(np.concatenate([jacobian, error[:, None]], axis=1).T, 1)
 
     def _shots(self, full: FloatArray) -> Iterator[tuple[Shot, IntArray]]:
         """Pictures with equally many points: where they were taken, and rows of their points."""
         for motors, some in self._pictures:
-            shots = Shots(self._motion(full, motors), self._links)
+            shots = Shots(self._motion(full, motors), self.links)
             start = 0
             for rows in some:
                 yield Shot(shots, slice(start, start + len(rows))), rows

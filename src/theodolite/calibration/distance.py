@@ -45,7 +45,7 @@ class DistanceProblem(GeometricProblem):
         for part in slices(len(self._pairs), BLOCK // 2):
             pairs = self._pairs[part]
             one, other, along, distance = self._spans(full, pairs)
-            J = one.position_jacobian(self._links) - other.position_jacobian(self._links)
+            J = one.position_jacobian(self.links) - other.position_jacobian(self.links)
             jacobian = np.einsum("ni,nip->np", along, J)[:, None]
             error = (distance - self._distances[part])[:, None]
             by_basis = error
@@ -60,7 +60,7 @@ class DistanceProblem(GeometricProblem):
     def _pair_whitener(self, sigmas: FloatArray, by_basis: FloatArray) -> FloatArray:
         if not self.noise.moves:
             return 1.0 / sigmas
-        by_motor = self.robot.to_motors(by_basis) * self._motor_noise
+        by_motor = self.robot.to_motors(by_basis) * self.motor_noise
         variance = np.sum(by_motor**2, axis=(1, 2)) + sigmas[0] ** 2
         return (1.0 / np.sqrt(variance))[:, None, None]
 
@@ -105,7 +105,7 @@ class BetweenProblem(GeometricProblem):
         for rows in slices(len(self.data)):
             motion, distance = self._span(full, rows)
             along = motion.position / np.where(distance > 0.0, distance, 1.0)[:, None]
-            jacobian = np.einsum("ni,nip->np", along, motion.position_jacobian(self._links))
+            jacobian = np.einsum("ni,nip->np", along, motion.position_jacobian(self.links))
             error = (distance - self._distances[rows])[:, None]
             by_basis = error
             if self.noise.moves:

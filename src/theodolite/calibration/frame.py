@@ -36,7 +36,7 @@ class FrameProblem(SensorProblem):
             motion = self._motion(full, self.data.motors[rows], self._target)
             error = self._error(motion, full, rows)
             bend = rotations.left_inverse(error[:, 3:])
-            jacobian = _bent(motion.twist_jacobian(self._links), bend)
+            jacobian = _bent(motion.twist_jacobian(self.links), bend)
             if self._stations:
                 moved = self._moved(motion.position - error[:, :3], error[:, 3:], full, rows)
                 jacobian = np.concatenate([jacobian, moved], axis=2)
@@ -94,7 +94,7 @@ class FrameProblem(SensorProblem):
         covariance = _bent(covariance, bend)
         covariance = _bent(covariance.transpose(0, 2, 1), bend)
         by_motor = self.robot.to_motors(_bent(motion.twist_basis_jacobian(), bend))
-        by_motor = by_motor * self._motor_noise
+        by_motor = by_motor * self.motor_noise
         covariance = covariance + by_motor @ by_motor.transpose(0, 2, 1)
         return np.linalg.inv(np.linalg.cholesky(covariance))
 

@@ -53,7 +53,7 @@ class GeometricProblem(ABC):
         self.robot, self.data, self.noise = robot, with_inputs(data, robot), noise
         everything = (*robot.parameters, *extra)
         priorities = [robot.priority(parameter) for parameter in everything]
-        self._columns = np.array(
+        self._columns: IntArray = np.array(
             [
                 index
                 for index, (parameter, priority) in enumerate(
@@ -64,11 +64,11 @@ class GeometricProblem(ABC):
             dtype=np.intp,
         )
         #: The candidates that belong to the robot; whatever else there is comes after them.
-        self._links = self._columns[self._columns < len(robot.parameters)]
+        self.links = self._columns[self._columns < len(robot.parameters)]
         self.parameters = tuple(everything[index] for index in self._columns)
         self.priorities = tuple(priorities[index] for index in self._columns)
         self._start = np.array([parameter.value for parameter in everything])
-        self._motor_noise = noise.motors(robot.joint_types)
+        self.motor_noise = noise.motors(robot.joint_types)
         #: Another way to the factor of all rows, where they are not all in ``data``.
         self.fold: Callable[[GeometricProblem, FloatArray, Loss], Reduction] | None = None
 
@@ -79,7 +79,7 @@ class GeometricProblem(ABC):
         """The same problem with other weights."""
         changed = copy(self)
         changed.noise = noise
-        changed._motor_noise = noise.motors(self.robot.joint_types)
+        changed.motor_noise = noise.motors(self.robot.joint_types)
         return changed
 
     def full_values(self, values: FloatArray) -> FloatArray:
@@ -170,7 +170,7 @@ class GeometricProblem(ABC):
         """Inverse Cholesky factor of sensor noise plus joint noise seen through the robot."""
         if not self.noise.moves:
             return 1.0 / sigmas
-        by_motor = self.robot.to_motors(derivative) * self._motor_noise
+        by_motor = self.robot.to_motors(derivative) * self.motor_noise
         covariance = by_motor @ by_motor.transpose(0, 2, 1) + np.diag(sigmas**2)
         # Many rows that share the error of few joints: sensor noise that drowns in rounding.
         size = np.einsum("nii->n", covariance) * ROUNDING

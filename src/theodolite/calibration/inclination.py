@@ -49,7 +49,7 @@ class InclinationProblem(GeometricProblem):
             turn = self._across[rows] @ motion.rotation.transpose(0, 2, 1)
             turn = turn @ rotations.skew(DOWN[None])[0]
             error = self._error(motion, rows)
-            jacobian = turn @ motion.twist_jacobian(self._links)[:, 3:]
+            jacobian = turn @ motion.twist_jacobian(self.links)[:, 3:]
             by_basis = turn @ motion.twist_basis_jacobian()[:, 3:] if self.noise.moves else error
             yield self._block(error, jacobian, self._whitener(sigmas, by_basis), rows)
 

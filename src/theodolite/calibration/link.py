@@ -158,7 +158,7 @@ class LinkProblem(GeometricProblem):
     ) -> FloatArray:
         """Inverse Cholesky factor of the differences' covariance, one matrix per set."""
         count, size = shape
-        by_motor = self.robot.to_motors(self._basis_derivative(motion)) * self._motor_noise
+        by_motor = self.robot.to_motors(self._basis_derivative(motion)) * self.motor_noise
         each = by_motor @ by_motor.transpose(0, 2, 1) + np.diag(sigmas**2)
         each = each.reshape(count, size, self.width, self.width)
         others = size - 1
@@ -232,7 +232,7 @@ class PositionLinkProblem(LinkProblem):
         return points[:, 1:] - points[:, :1]
 
     def _derivatives(self, motion: Tip, sets: int, size: int) -> FloatArray:
-        J = _by_set(motion.position_jacobian(self._links), sets, size)
+        J = _by_set(motion.position_jacobian(self.links), sets, size)
         return J[..., 1:] - J[..., :1]
 
     def _common_goal(self, motion: Tip, sets: int, size: int) -> PointGoal:
@@ -261,7 +261,7 @@ class FrameLinkProblem(LinkProblem):
         )
 
     def _derivatives(self, motion: Tip, sets: int, size: int) -> FloatArray:
-        twists = _by_set(motion.twist_jacobian(self._links), sets, size)
+        twists = _by_set(motion.twist_jacobian(self.links), sets, size)
         J = twists[..., 1:] - twists[..., :1]
         shape = (sets, size - 1, 3, 3)
         flat = self._turns(motion, sets, size).reshape(-1, 3)

@@ -35,7 +35,7 @@ class OrientationProblem(GeometricProblem):
             motion = self._motion(full, self.data.motors[rows])
             error = self._error(motion, rows)
             bend = rotations.left_inverse(error)
-            jacobian = bend @ motion.twist_jacobian(self._links)[:, 3:]
+            jacobian = bend @ motion.twist_jacobian(self.links)[:, 3:]
             by_basis = bend @ motion.twist_basis_jacobian()[:, 3:] if self.noise.moves else error
             yield self._block(error, jacobian, self._whitener(sigmas, by_basis), rows)
 

@@ -100,8 +100,8 @@ class ParallelProblem(GeometricProblem):
         values = full[: len(self.mechanism.parameters)]
         pose = self._pose(rows)
         both = np.concatenate([joints, coordinates], axis=1)
-        seen = self.platform.seen(values, both, *pose, columns=self._links)
-        gap = self.mechanism.gap(values, both, columns=self._links)
+        seen = self.platform.seen(values, both, *pose, columns=self.links)
+        gap = self.mechanism.gap(values, both, columns=self.links)
         through = gap.by_passive @ pseudo_inverse(seen.by_platform)
         return Psi(
             gap.gap,
@@ -149,12 +149,12 @@ class ParallelProblem(GeometricProblem):
     def _covariance(self, by_joints: FloatArray, by_pose: FloatArray, rows: slice) -> FloatArray:
         """Of something that moves with joints and measured poses, (n, m, m)."""
         if self.data.covariances is not None:
-            joints = by_joints * self._motor_noise
+            joints = by_joints * self.motor_noise
             seen = self.data.covariances[rows, : by_pose.shape[2], : by_pose.shape[2]]
             poses = by_pose @ seen @ by_pose.transpose(0, 2, 1)
             return np.asarray(poses + joints @ joints.transpose(0, 2, 1))
         sizes = [self.noise.position, self.noise.orientation][: by_pose.shape[2] // 3]
-        parts = [by_pose * np.repeat(sizes, 3), by_joints * self._motor_noise]
+        parts = [by_pose * np.repeat(sizes, 3), by_joints * self.motor_noise]
         return np.asarray(sum(part @ part.transpose(0, 2, 1) for part in parts))
 
     @abstractmethod

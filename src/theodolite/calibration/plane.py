@@ -106,7 +106,7 @@ class _PlaneProblem(GeometricProblem):
         self, error: FloatArray, motion: Tip, full: FloatArray, planes: FloatArray, rows: slice
     ) -> Block:
         normals = planes[:, :3]
-        along = np.einsum("nip,ni->pn", motion.position_jacobian(self._links), normals)
+        along = np.einsum("nip,ni->pn", motion.position_jacobian(self.links), normals)
         jacobian = np.concatenate([along, self._plane_columns(motion, full).T])
         white: FloatArray | float = 1.0 / self.noise.position
         if self.noise.moves:

@@ -105,7 +105,7 @@ class PointSensorProblem(GeometricProblem):
         for rows in slices(len(self._read)):
             motion = self._motion(full, self.data.motors[self._read[rows]])
             jacobian = np.zeros((len(motion.position), 3, len(self._columns)))
-            jacobian[:, :, : len(self._links)] = motion.position_jacobian(self._links)
+            jacobian[:, :, : len(self.links)] = motion.position_jacobian(self.links)
             if self.noise.moves:
                 white = self._whitener(sigmas, motion.position_basis_jacobian())
             error = self._read_error(motion, rows)
@@ -114,9 +114,9 @@ class PointSensorProblem(GeometricProblem):
             motion = self._motion(full, self.data.motors[self._touched[rows]])
             error, by_fixture, arm = self._touch_rows(motion, full, rows)
             jacobian = np.zeros((len(error), 3, len(self._columns)))
-            jacobian[:, :, : len(self._links)] = _at_arm(motion.twist_jacobian(self._links), arm)
-            candidates = self._columns[len(self._links) :] - len(self.robot.parameters)
-            jacobian[:, :, len(self._links) :] = by_fixture[:, :, candidates]
+            jacobian[:, :, : len(self.links)] = _at_arm(motion.twist_jacobian(self.links), arm)
+            candidates = self._columns[len(self.links) :] - len(self.robot.parameters)
+            jacobian[:, :, len(self.links) :] = by_fixture[:, :, candidates]
             if self.noise.moves:
                 by_basis = _at_arm(motion.twist_basis_jacobian(), arm)
                 white = self._whitener(sigmas, by_basis)

@@ -14,10 +14,13 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray, seen
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.noise import Noise
+from theodolite.calibration.position_fold import fold_compiled
 from theodolite.calibration.quantities import Displacements
 from theodolite.calibration.sensor import SensorMethod, SensorProblem
 from theodolite.errors import InputError
+from theodolite.estimation.loss import Loss
 from theodolite.estimation.problem import Block
+from theodolite.estimation.reduction import Reduction
 from theodolite.estimation.slicing import BLOCK, slices
 from theodolite.model.machine import Machine, Tip
 
@@ -25,12 +28,16 @@ from theodolite.model.machine import Machine, Tip
 class PositionProblem(SensorProblem):
     """Measured positions against the chain's tips."""
 
+    def reduced(self, values: FloatArray, loss: Loss) -> Reduction | None:
+        own = super().reduced(values, loss)
+        return own or fold_compiled(self, values, loss)
+
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         full = self.full_values(values)
         if self.noise.moves:
             yield from self._together(full)
             return
-        for target, measured, there in self._targets():
+        for target, measured, there in self.targets():
             for rows in _pieces(there, BLOCK):
                 motion = self._motion(full, self.data.motors[rows], target)
                 error, jacobian = self._compared(motion, measured[rows], full, rows)
@@ -38,7 +45,7 @@ class PositionProblem(SensorProblem):
 
     def _together(self, full: FloatArray) -> Iterator[Block]:
         """All targets of a configuration at once: they share the error of its joints."""
-        everything = list(self._targets())
+        everything = self.targets()
         visible = np.column_stack([there for _, _, there in everything])
         # Rows in which the same targets were seen are of one shape.
         for pattern in np.unique(visible, axis=0):
@@ -64,7 +71,7 @@ class PositionProblem(SensorProblem):
         self, motion: Tip, measured: FloatArray, full: FloatArray, rows: slice | IntArray
     ) -> tuple[FloatArray, FloatArray]:
         """Errors (n, 3) of tips, and their derivatives (n, 3, candidates)."""
-        jacobian = motion.position_jacobian(self._links)
+        jacobian = motion.position_jacobian(self.links)
         if not self._stations:
             return motion.position - measured, jacobian
         where, numbers = self._own(full), np.arange(len(self.data))[rows]
@@ -79,7 +86,7 @@ class PositionProblem(SensorProblem):
     def displacements(self, name: str, values: FloatArray) -> Displacements | None:
         names = [
             target
-            for target, (_, _, there) in zip(self.data.targets, self._targets(), strict=True)
+            for target, (_, _, there) in zip(self.data.targets, self.targets(), strict=True)
             for _ in range(int(there.sum()))
         ]
         return Displacements(tuple(names), np.concatenate([np.empty((0, 3)), *self._apart(values)]))
@@ -87,7 +94,7 @@ class PositionProblem(SensorProblem):
     def _apart(self, values: FloatArray) -> Iterator[FloatArray]:
         """From the robot's tips to where they were measured, piece by piece, (n, 3)."""
         full = self.full_values(values)
-        for target, measured, there in self._targets():
+        for target, measured, there in self.targets():
             for rows in _pieces(there, BLOCK):
                 points = measured[rows]
                 if self._stations:
@@ -96,15 +103,15 @@ class PositionProblem(SensorProblem):
                 yield points - self._motion(full, self.data.motors[rows], target).position
 
     def error_rows(self, name: str) -> IntArray:
-        return np.concatenate([np.flatnonzero(there) for _, _, there in self._targets()])
+        return np.concatenate([np.flatnonzero(there) for _, _, there in self.targets()])
 
-    def _targets(self) -> Iterator[tuple[int, FloatArray, BoolArray]]:
+    def targets(self) -> list[tuple[int, FloatArray, BoolArray]]:
         """The robot's index of each target in the data, its measurements, and where it was seen."""
         if self.data.positions is None:
             raise InputError("the data hold no positions", where=self.data.name)
-        for number, name in enumerate(self.data.targets):
-            measured = self.data.positions[:, number]
-            yield self._target_index(name), measured, seen(measured)
+        each = [self.data.positions[:, number] for number in range(len(self.data.targets))]
+        indices = [self._target_index(name) for name in self.data.targets]
+        return [(index, one, seen(one)) for index, one in zip(indices, each, strict=True)]
 
 
 def _pieces(chosen: BoolArray, size: int) -> Iterator[slice | IntArray]:

@@ -33,8 +33,13 @@ class SensorProblem(GeometricProblem):
         self._stations = Stations.of(robot, with_inputs(data, robot), stations)
         super().__init__(robot, data, noise, gains=gains, extra=self._stations.parameters)
 
+    @property
+    def has_stations(self) -> bool:
+        """Are there several sessions, with stations to be identified?"""
+        return bool(self._stations)
+
     def constrained(self) -> LoopProblem | None:
-        return None if self._stations else LoopProblem.of(self, self._links)
+        return None if self._stations else LoopProblem.of(self, self.links)
 
     def extras(self, values: FloatArray) -> dict[str, Any]:
         return self._stations.described(self._own(self.full_values(values)))

@@ -153,7 +153,7 @@ class TipProblem(GeometricProblem):
                 motion = self._motion(full, self._satisfied(full, motors, part))
                 _, by_tip, by_unknowns = self._residual(motion.position, full, part)
             jacobian = np.concatenate(
-                [by_tip @ motion.position_jacobian(self._links), by_unknowns], axis=2
+                [by_tip @ motion.position_jacobian(self.links), by_unknowns], axis=2
             )
             sigmas = np.full(error.shape[1], self.noise.position)
             by_basis = by_tip @ motion.position_basis_jacobian() if self.noise.moves else error

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.kernels.tapes import Tape
 from theodolite.model.elements import ONE, Element
 
 
@@ -117,6 +118,54 @@ class Chain:
             at.amounts[[opener.index for opener in self._openers]],
             self._body_screws(at.screws).T,
         )
+
+    def tape(self, values: FloatArray, columns: IntArray) -> Tape:
+        """The same for compiled kernels, with the screws of some parameters."""
+        at = self._at(values)
+        openers = self._openers
+        terms = [
+            (function, factor)
+            for opener in openers
+            for function, factor in zip(
+                opener.basis, opener.coefficients * at.extended[opener.parameters], strict=True
+            )
+        ]
+        screws = self._body_screws(at.screws)[columns].reshape(len(columns), self.bodies, 6)
+        owners, bodies, components = np.nonzero(screws)
+        place = {int(parameter): number for number, parameter in enumerate(columns)}
+        scaled = [
+            (place[parameter], joint, function, coefficient)
+            for joint, opener in enumerate(openers)
+            for parameter, function, coefficient in zip(
+                opener.parameters.tolist(), opener.basis, opener.coefficients, strict=True
+            )
+            if parameter in place
+        ]
+        return Tape(
+            rotations=np.array([rotation for rotation, _ in at.links]),
+            positions=np.array([position for _, position in at.links]),
+            turns=np.array([opener.rotation for opener in openers], dtype=bool),
+            axes=np.array([opener.axis for opener in openers], dtype=np.intp),
+            offsets=at.amounts[[opener.index for opener in openers]],
+            first=np.cumsum([0, *(len(opener.basis) for opener in openers)], dtype=np.intp),
+            functions=np.array([function for function, _ in terms], dtype=np.intp),
+            factors=np.array([factor for _, factor in terms], dtype=np.float64),
+            # The last column is the residual's.
+            begin=np.searchsorted(owners, np.arange(len(columns) + 1)).astype(np.intp),
+            bodies=bodies,
+            components=components,
+            values=screws[owners, bodies, components],
+            scaled=np.array([row[:3] for row in scaled], dtype=np.intp).reshape(-1, 3),
+            coefficients=np.array([row[3] for row in scaled], dtype=np.float64),
+        )
+
+    def levers(self, values: FloatArray) -> FloatArray:
+        """How far each joint moves with each basis function, (joints, functions)."""
+        extended = self._at(values).extended
+        found = np.zeros((len(self._openers), self.basis))
+        for row, opener in zip(found, self._openers, strict=True):
+            np.add.at(row, opener.basis, opener.coefficients * extended[opener.parameters])
+        return found
 
     def motion(self, values: FloatArray, basis: FloatArray) -> Motion:
         """The chain's frames for every row of ``basis`` (n, b), at the given parameter values."""
