@@ -30,7 +30,7 @@ from theodolite.calibration.calibrate import HOLD_OUT
 from theodolite.calibration.camera import Camera
 from theodolite.calibration.catalogue import method_named
 from theodolite.calibration.circle_points import Axis, robot_from_circles
-from theodolite.calibration.completeness import completeness
+from theodolite.calibration.completeness import Completed, complete, completeness
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.distance import Distance
 from theodolite.calibration.fixture import FixtureProblem, Touches
@@ -94,7 +94,7 @@ from theodolite.estimation.descent import Progress, Status
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss, Shape
 from theodolite.estimation.solver import Change
-from theodolite.io.camera_file import CameraFile, read_camera, write_camera
+from theodolite.io.camera_file import CameraFile, camera_path, read_camera, write_camera
 from theodolite.io.circle_table import read_circles
 from theodolite.io.dh_table import read_dh_table
 from theodolite.io.dynamics_file import read_dynamics, read_prior, write_dynamics
@@ -130,6 +130,7 @@ __all__ = [
     "Compared",
     "Comparison",
     "Compensation",
+    "Completed",
     "Constraints",
     "ControllerFrames",
     "Convention",
@@ -207,6 +208,7 @@ __all__ = [
     "compare_robots",
     "compensate",
     "compensate_joints",
+    "complete",
     "completeness",
     "convert",
     "design_measurements",
@@ -471,8 +473,12 @@ def simulate(
     _count(per_set, "per_set")
     _noise(noise)
     rng = _generator(rng) or np.random.default_rng(0)
+    machine = _robot(robot)
+    if at is not None:
+        at = np.atleast_2d(np.asarray(at, dtype=np.float64))
+        _check_motors(Dataset(at), machine)
     return _simulation.simulate(
-        _robot(robot), _method(method), points=points, rng=rng, noise=noise, per_set=per_set, at=at
+        machine, _method(method), points=points, rng=rng, noise=noise, per_set=per_set, at=at
     )
 
 
@@ -522,6 +528,11 @@ def validate(
 ) -> Validation:
     """How well a robot predicts measurements, as ``theodolite validate`` says."""
     machine, way = _robot(robot), _method(method)
+    if isinstance(robot, str | Path) and isinstance(method, str) and "pixel" in way.noises:
+        # What was identified together with this robot.
+        beside = camera_path(Path(robot))
+        found = read_camera(beside).found if beside.is_file() else None
+        way = way if found is None else way.with_extras(found)
     other = None if nominal is None else _robot(nominal)
     return _validate(machine, _data(data, machine, way), way, nominal=other)
 

@@ -148,3 +148,51 @@ def test_links_that_are_a_good_deal_too_short_are_found_by_every_method() -> Non
         data = th.simulate(robot, method, points=60, rng=9)
         result = th.identify(short, data, method, gains=False, terms="none", hold_out=0.0)
         assert result.status is th.Status.CONVERGED
+
+
+@pytest.mark.parametrize("method", ["orientation", "inclination"])
+def test_turns_far_above_any_noise_are_a_doubt(method: str) -> None:
+    """Joint 5 eccentric by 30 mrad leaves 20 mrad, which no working sensor does."""
+    robot = th.robots.puma560()
+    true = robot.with_terms([th.ErrorTerm(5, "theta", "sin(2*q5)", 0.03)])
+    noise = th.Noise(orientation=1e-4)
+    exact = th.simulate(robot, method, points=80, rng=1, noise=noise)
+    assert th.identify(robot, exact, method, terms="none", hold_out=0.0).good
+    bent = th.simulate(true, method, points=80, rng=1, noise=noise)
+    result = th.identify(robot, bent, method, terms="none", hold_out=0.0)
+    assert any("mrad rms remains, far above the noise" in doubt for doubt in result.doubts())
+
+
+def test_positions_far_above_any_noise_are_a_doubt() -> None:
+    robot = th.robots.puma560()
+    true = robot.with_terms([th.ErrorTerm(3, "theta", "sin(2*q3)", 0.01)])
+    data = th.simulate(true, "position", points=80, rng=1, noise=th.Noise(position=1e-5))
+    result = th.identify(robot, data, "position", terms="none", hold_out=0.0)
+    assert any("mm rms remains, far above the noise" in doubt for doubt in result.doubts())
+
+
+@pytest.mark.parametrize(
+    ("method", "noise", "kind"),
+    [
+        ("position", th.Noise(position=0.0), "position"),
+        ("position-link", th.Noise(position=0.0), "position"),
+        ("frame", th.Noise(orientation=0.0), "orientation"),
+        ("orientation", th.Noise(orientation=0.0), "orientation"),
+        ("camera", th.Noise(pixel=0.0), "pixel"),
+    ],
+)
+def test_no_noise_at_all_is_refused(method: str, noise: th.Noise, kind: str) -> None:
+    robot = th.robots.puma560()
+    data = th.simulate(robot, method, points=20, rng=1)
+    with pytest.raises(th.InputError, match=f"{kind} noise 0 would give infinite weights"):
+        th.identify(robot, data, method, noise=noise)
+
+
+def test_noise_is_stated_by_the_kinds_that_a_method_weighs() -> None:
+    stated = th.Orientation().known_noise({"orientation": 1e-4, "position": None})
+    assert stated is not None and stated.known and stated.orientation == 1e-4
+    assert th.Position().known_noise({"position": None}) is None
+    with pytest.raises(th.InputError, match="position noise was given without orientation noise"):
+        th.Frame().known_noise({"position": 1e-4})
+    with pytest.raises(th.InputError, match="joint noise was given without position noise"):
+        th.Position().known_noise({}, joint=1e-4)

@@ -15,6 +15,7 @@ from typing import Any
 
 from theodolite.errors import InputError, printable, shown
 from theodolite.io.result_file import KIND as RESULT
+from theodolite.io.sheets import TABLES
 from theodolite.io.toml import FORMAT
 from theodolite.io.writing import write_bytes, write_text
 
@@ -43,9 +44,8 @@ class Kind(Enum):
     OTHER = "other files"
 
 
-_TABLES = (".csv", ".tsv", ".txt", ".dat", ".asc", ".xlsx", ".xlsm", ".parquet", ".mat", ".npz")
 _SUFFIXES = {
-    Kind.DATA: _TABLES,
+    Kind.DATA: TABLES,
     Kind.REPORT: (".html", ".htm", ".pdf"),
     Kind.PICTURE: (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".svg"),
 }

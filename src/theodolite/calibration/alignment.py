@@ -29,6 +29,8 @@ def compare(
             "a robot whose lengths are unknown has no tips to compare",
             remedy="Compare what the method sees: residuals(robot, data, method)",
         )
+    if robot.joint_types != truth.joint_types:
+        raise InputError(f"'{robot.name}' and '{truth.name}' have different joints")
     motors = truth.random_motors(configurations, rng)
     rotations, positions = robot.poses(motors)
     wanted = truth.poses(motors)[1]

@@ -35,6 +35,7 @@ from theodolite.calibration.cross_validation import (
 )
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.decay import refine_decay
+from theodolite.calibration.excitation import still_joints
 from theodolite.calibration.hand_eye_alone import compare
 from theodolite.calibration.kept import Kept
 from theodolite.calibration.long_data import Pieces
@@ -74,8 +75,6 @@ OWN_INPUTS = 12
 #: A sensor that was moved more often was never at rest.
 MOST_MOVES = 20
 SAME_COST = 1e-6
-#: Part of its range in which a joint that stands still may be read.
-STILL = 1e-6
 #: Of a base parameter's tolerance: what it takes over from another one is worth mentioning.
 NOTICEABLE = 1e-3
 
@@ -446,7 +445,7 @@ class _Calibration:
                 partial(self.method.problem, data=self.data, noise=problem.noise, gains=gains),
                 self.fit,
             ),
-            still=_still(self.robot, self.data),
+            still=still_joints(self.robot, self.data),
             checks=None if exact else check_residuals(problem, solution.values),
             visits=_visits(problem.calibrated(solution.values), self.data),
             extras={
@@ -590,12 +589,6 @@ def _further_moves(
         new = find_moves(visits.places[part], turned[part], visits.errors[part], lines[part])
         found += [replace(move, row=move.row + start) for move in new]
     return tuple(sorted([*known, *found], key=lambda move: move.row)) if found else ()
-
-
-def _still(robot: Machine, data: Dataset) -> tuple[str, ...]:
-    """Joints that never moved, but for the noise of their readings."""
-    used = np.ptp(robot.readings(data.motors), axis=0) / (robot.upper - robot.lower)
-    return tuple(name for name, part in zip(robot.joint_names, used, strict=True) if part < STILL)
 
 
 def _visits(robot: Machine, data: Dataset) -> Visits:

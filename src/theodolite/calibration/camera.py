@@ -256,6 +256,7 @@ class Camera(Method):
 
     name: ClassVar[str] = "camera"
     title: ClassVar[str] = "pixels of a target seen by a camera"
+    noises: ClassVar[tuple[str, ...]] = ("pixel",)
     options: ClassVar[frozenset[str]] = frozenset({"lens", "mount", "keep_lens", "board_tolerance"})
 
     @property

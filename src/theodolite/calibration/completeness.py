@@ -8,7 +8,7 @@ measured.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -22,6 +22,7 @@ from theodolite.calibration.analytic import (
     candidates,
     combinations,
 )
+from theodolite.errors import InputError
 from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.scaling import unit_columns
 from theodolite.model.chain import Skeleton
@@ -255,3 +256,41 @@ def _by_frame(name: str) -> tuple[int, str]:
     """e2y before e10x."""
     symbol = name.lstrip("e0123456789")
     return int(name[1 : len(name) - len(symbol)]), symbol
+
+
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """A robot in a convention that expresses every error of it, where there is one."""
+
+    robot: Robot
+    #: The convention it is in now; None where it was kept, and what the one before cannot express.
+    convention: Convention | None = None
+    lacking: str = ""
+    #: What is still missing.
+    missing: tuple[str, ...] = ()
+
+
+def completeness_of_arm(robot: Robot) -> Completeness:
+    """What the model can express, about its tool; targets are no part of it."""
+    return completeness(robot.with_targets(()))
+
+
+def complete(robot: Robot) -> Completed:
+    """The same robot in a complete convention, if its own is not: Hayati, KK or pose rows."""
+    found = completeness_of_arm(robot)
+    if found.complete and not found.only_on_paper:
+        return Completed(robot)
+    lacking = (
+        "; ".join(found.missing)
+        or "small changes of nearly parallel axes take metres in the parameters"
+    )
+    for convention in (Convention.HAYATI, Convention.KK, Convention.POSE):
+        try:
+            other = convert(robot, convention)
+        except InputError:
+            continue
+        better = completeness_of_arm(other)
+        if better.complete and not better.only_on_paper:
+            source = f"{robot.source}, as {convention.value}"
+            return Completed(replace(other, source=source), convention, lacking)
+    return Completed(robot, missing=found.missing)

@@ -127,6 +127,7 @@ class Frame(SensorMethod):
 
     name: ClassVar[str] = "frame"
     title: ClassVar[str] = "frame measure"
+    noises: ClassVar[tuple[str, ...]] = ("position", "orientation")
     shows: ClassVar[Measured | None] = Measured.POSE
 
     @property

@@ -75,6 +75,7 @@ class Inclination(Method):
 
     name: ClassVar[str] = "inclination"
     title: ClassVar[str] = "inclination of the tool"
+    noises: ClassVar[tuple[str, ...]] = ("orientation",)
     gauge: ClassVar[Gauge] = Gauge.LENGTHS
     columns: ClassVar[tuple[str, ...]] = COLUMNS
     reads: ClassVar[bool] = True

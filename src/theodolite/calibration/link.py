@@ -399,6 +399,7 @@ class FrameLink(_Link):
 
     name: ClassVar[str] = "frame-link"
     title: ClassVar[str] = "frame link"
+    noises: ClassVar[tuple[str, ...]] = ("position", "orientation")
     gauge: ClassVar[Gauge] = Gauge.SIMILARITY_AND_TOOL
 
     def problem(

@@ -123,6 +123,10 @@ class CalibrationProblem(Problem, Protocol):
         ...
 
 
+#: What the noise of each kind is of.
+_MEASURED = {"position": "coordinate", "orientation": "rotation component", "pixel": "pixel"}
+
+
 class Method(ABC):
     """One way of seeing a robot."""
 
@@ -140,6 +144,8 @@ class Method(ABC):
     columns: ClassVar[tuple[str, ...]] = ()
     #: Does a sensor read something, so that simulated noise is in the readings, not in a contact?
     reads: ClassVar[bool] = False
+    #: The kinds of noise that set its weights.
+    noises: ClassVar[tuple[str, ...]] = ("position",)
     #: Does each row stand for itself, so that data may be cut anywhere?
     rows_alone: ClassVar[bool] = False
 
@@ -210,7 +216,34 @@ class Method(ABC):
 
     def noise_for(self, robot: Machine, given: Noise | None) -> Noise:
         """The noise that a calibration starts with, as it is given or guessed."""
-        return given or Noise.guess(robot.reach())
+        if given is None:
+            return Noise.guess(robot.reach())
+        for kind in self.noises:
+            if getattr(given, kind) == 0.0:
+                raise InputError(
+                    f"{kind} noise 0 would give infinite weights", allowed="a positive number"
+                )
+        return given
+
+    def known_noise(
+        self, stated: Mapping[str, float | None], *, joint: float = 0.0, slide: float = 0.0
+    ) -> Noise | None:
+        """Noise that is stated by kind; None where nothing is, and it is to be estimated."""
+        told = {kind: value for kind, value in stated.items() if value is not None}
+        if "pixel" in told and "pixel" not in self.noises:
+            raise InputError(
+                f"the method '{self.name}' sees no pixels", remedy="Leave out the noise of pixels"
+            )
+        if not told and not (joint or slide):
+            return None
+        for kind in self.noises:
+            if kind not in told:
+                others = [*told, *(["joint"] if joint or slide else [])]
+                raise InputError(
+                    f"{' and '.join(others)} noise was given without {kind} noise",
+                    remedy=f"Give the noise of each {_MEASURED[kind]} as well, or none at all",
+                )
+        return Noise(**told, joint=joint, slide=slide, known=True)
 
     def with_extras(self, extras: Mapping[str, Any]) -> Method:
         """The method once it knows what was identified besides the robot."""

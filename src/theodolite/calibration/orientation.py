@@ -58,6 +58,7 @@ class Orientation(Method):
 
     name: ClassVar[str] = "orientation"
     title: ClassVar[str] = "orientation measure"
+    noises: ClassVar[tuple[str, ...]] = ("orientation",)
     gauge: ClassVar[Gauge] = Gauge.LENGTHS
     reads: ClassVar[bool] = True
     rows_alone: ClassVar[bool] = True

@@ -34,6 +34,8 @@ WEAK = 0.5
 #: Residuals this many times the stated noise, or this part of the reach, are not noise.
 ABOVE_KNOWN_NOISE = 1.5
 ABOVE_ANY_NOISE = 2e-3
+#: The same of orientations, rad, and of joints from picture to picture.
+ABOVE_ANY_TURN, ABOVE_ANY_SHAKE = 1e-2, 2e-3
 #: The part of the measurements that a robust loss is judged by.
 MOST_OF_THEM = 0.8
 #: An outlier of this many standard deviations is a wrong measurement; smaller ones may come from
@@ -424,7 +426,7 @@ class Result:
 
     def _far_above_noise(self) -> str:
         """Residuals that no noise explains."""
-        if self._shaken() > ABOVE_ANY_NOISE and self._links_identified:
+        if self._shaken() > ABOVE_ANY_SHAKE and self._links_identified:
             return (
                 f"The joints seem to be off by {1e3 * self._shaken():.2g} mrad from picture to "
                 "picture, far above the noise of working encoders: the model lacks something, or "
@@ -437,18 +439,26 @@ class Result:
                     "model lacks something, or the noise is larger than stated."
                 )
             return ""
-        errors = all_of(self.residuals, "position")
         reach = self.nominal.reach()
-        if self.robust and len(errors):
-            # What a robust loss weighs down is named elsewhere.
-            errors = errors[errors <= np.quantile(errors, MOST_OF_THEM)]
-        left = float(np.sqrt(np.mean(errors**2))) if len(errors) else 0.0
+        left = self._usual_rms("position")
         if reach and left > ABOVE_ANY_NOISE * reach:
-            return (
-                f"An error of {1e3 * left:.3g} mm rms remains, far above the noise of a working "
-                "sensor: the model lacks something, or the data are wrong."
-            )
-        return ""
+            return self._not_noise(f"{1e3 * left:.3g} mm")
+        turned = self._usual_rms("orientation")
+        return self._not_noise(f"{1e3 * turned:.3g} mrad") if turned > ABOVE_ANY_TURN else ""
+
+    def _not_noise(self, size: str) -> str:
+        return (
+            f"An error of {size} rms remains, far above the noise of a working sensor: the model "
+            "lacks something, or the data are wrong."
+        )
+
+    def _usual_rms(self, wanted: str) -> float:
+        """Of the errors of one quantity, without those that a robust loss weighs down."""
+        errors = all_of(self.residuals, wanted)
+        if self.robust and len(errors):
+            # They are named elsewhere.
+            errors = errors[errors <= np.quantile(errors, MOST_OF_THEM)]
+        return float(np.sqrt(np.mean(errors**2))) if len(errors) else 0.0
 
     def _beyond_chance(self) -> bool:
         """Are the residuals larger than the stated noise makes them, but by chance?"""

@@ -35,6 +35,10 @@ class ParameterErrors:
     angle: float = 0.0
     gain: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not np.isfinite([self.length, self.angle, self.gain]).all():
+            raise InputError("parameter errors must be finite", allowed="finite numbers")
+
     def of(self, unit: Unit) -> float:
         return {Unit.METRE: self.length, Unit.RADIAN: self.angle, Unit.ONE: self.gain}[unit]
 
@@ -48,6 +52,11 @@ def perturb(
 ) -> Machine:
     """A robot whose parameters, or only the named ones, are off by random amounts."""
     chosen = None if only is None else set(only)
+    names = [parameter.name for parameter in robot.parameters]
+    if chosen is not None and (unknown := chosen.difference(names)):
+        raise InputError(
+            f"'{robot.name}' has no parameter {', '.join(sorted(unknown))}", allowed=names
+        )
     shift = np.array(
         [
             rng.uniform(-1.0, 1.0) * errors.of(parameter.unit)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from theodolite.model.machine import Machine
 
 NAME = "check"
-#: Files with measurements; all others are robots.
-_DATA = (".csv", ".tsv", ".txt", ".dat", ".asc", ".xlsx", ".xlsm", ".parquet", ".mat", ".npz")
 
 
 def command(
@@ -54,7 +52,7 @@ def command(
     found: list[dict[str, Any]] = []
     mappings: list[Mapping] = [] if given is None else [given]
     for file in files:
-        if Path(file).suffix.lower() not in _DATA:
+        if not _holds_measurements(Path(file)):
             machine = robot_named(file)
             show_robot(screen, machine)
             found.append(_robot_data(file, machine))
@@ -79,6 +77,15 @@ def command(
         print_json({"files": found})
     if any(item.get("doubtful") for item in found):
         raise typer.Exit(1)
+
+
+def _holds_measurements(path: Path) -> bool:
+    """Is a file, or a folder, a table of measurements? All others are robots."""
+    from theodolite.io.machines import holds_robot
+    from theodolite.io.sheets import TABLES
+    from theodolite.io.writing import exists
+
+    return path.suffix.lower() in TABLES or (exists(path) and not holds_robot(path))
 
 
 def _robot_data(file: str, robot: Machine) -> dict[str, Any]:
@@ -147,7 +154,7 @@ class _Checked:
             text = f"{path}: {printable(what)}" if helped else printable(str(self.trouble))
             screen.print(text, style="yellow", markup=False)
         else:
-            holds = ", ".join(self._holds()) or "joints only"
+            holds = ", ".join(self.data.holds) or "joints only"
             screen.print(
                 f"{path}: {len(self.data)} configurations of {printable(self.robot.name)} with "
                 f"{holds}; method {self._method() or ', '.join(TOUCHES)}",
@@ -162,11 +169,6 @@ class _Checked:
         if self.proposal is not None:
             _show_proposal(screen, self.proposal, asked=self.doubtful)
 
-    def _holds(self) -> list[str]:
-        names = ("positions", "rotations", "sets", "sessions", "planes", "fixture", "pixels")
-        present = [name for name in names if getattr(self.data, name) is not None]
-        return [*present, *(() if self.data is None else self.data.columns)]
-
     def _method(self) -> str | None:
         from theodolite.calibration.catalogue import told_method
 
@@ -174,16 +176,14 @@ class _Checked:
 
     def _moved(self) -> list[float]:
         """The fraction of each joint's range that is used."""
-        import numpy as np
+        from theodolite.calibration.excitation import range_used
 
-        if self.data is None:
-            return []
-        span = np.ptp(self.robot.readings(self.data.motors), axis=0)
-        found: list[float] = (span / (self.robot.upper - self.robot.lower)).tolist()
-        return found
+        return [] if self.data is None else range_used(self.robot, self.data).tolist()
 
     def _still(self) -> list[str]:
-        return [f"q{number}" for number, part in enumerate(self._moved(), 1) if part == 0.0]
+        from theodolite.calibration.excitation import still_joints
+
+        return [] if self.data is None else list(still_joints(self.robot, self.data))
 
     def json(self) -> dict[str, Any]:
         """For programs."""
@@ -197,7 +197,7 @@ class _Checked:
         if self.data is not None:
             content |= {
                 "rows": len(self.data),
-                "holds": self._holds(),
+                "holds": list(self.data.holds),
                 "method": self._method(),
                 "range_used": self._moved(),
                 "never_moved": self._still(),

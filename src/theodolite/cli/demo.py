@@ -60,7 +60,7 @@ def command(
     if out is not None:
         write_measurements(data, nominal, files["measurements.csv"], force=force)
         write_measurements(fresh, nominal, files["fresh.csv"], force=force)
-        write_robot(result.robot, files["calibrated.toml"], force=force)
+        write_robot(result.signed_robot(), files["calibrated.toml"], force=force)
         screen.print(
             f"Files are in {out}: try  theodolite validate {out}/calibrated.toml {out}/fresh.csv"
         )

@@ -77,7 +77,7 @@ def calibrate(
                 found[one.name] = one
                 if one.result is not None:
                     # At once: an interrupted fleet keeps what is done.
-                    write_robot(one.result.robot, out / f"{one.name}.toml", force=True)
+                    write_robot(one.result.signed_robot(), out / f"{one.name}.toml", force=True)
                     write_result(one.result, out / f"{one.name}.json", force=True)
                 status.update(count.add(1))
 

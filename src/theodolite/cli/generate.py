@@ -121,8 +121,6 @@ def command(
             check_writable(path, force=force)
     if save_true is not None and save_true.resolve() == out.resolve():
         raise InputError("--out and --save-true are the same file", where=str(out))
-    if not np.isfinite([error_mm, error_mrad, error_gain]).all():
-        raise InputError("parameter errors must be finite", allowed="finite numbers")
     if board is not None and images is None:
         raise InputError("--board is for pictures", remedy="Give --images as well")
     nominal = robot_named(robot)

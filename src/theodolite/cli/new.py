@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,6 @@ from theodolite.cli.options import ForceOption, JsonOption, console, print_json,
 
 if TYPE_CHECKING:
     from theodolite.calibration.circle_points import Axis
-    from theodolite.calibration.completeness import Completeness
     from theodolite.model.conventions import Convention
     from theodolite.model.robot import Robot
 
@@ -57,6 +55,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Make a robot file to edit and calibrate."""
+    from theodolite.calibration.completeness import complete, completeness_of_arm
     from theodolite.errors import InputError
     from theodolite.io.circle_table import read_circles
     from theodolite.io.robot_file import format_robot, parse_robot
@@ -85,11 +84,19 @@ def command(
             notes.append("Its priorities were dropped: the parameters have other names.")
         text = format_robot(other)
     elif not circles and isinstance(original, Robot) and Path(source).suffix.lower() in _TABLES:
-        arm, notes, missing = _completed(original)
-        text = format_robot(arm) if notes else text
+        completed = complete(original)
+        missing = completed.missing
+        if completed.convention is not None:
+            own = original.frames[original.joint_rows[0]].convention.value
+            notes.append(
+                f"Not complete: {completed.lacking}. So the {own} table is written as "
+                f"{completed.convention.value}, which is complete and describes the same robot; "
+                f"--convention {own} keeps the table."
+            )
+            text = format_robot(completed.robot)
     robot = parse_robot(text, source)
     if missing is None:
-        missing = _judged(robot).missing if isinstance(robot, Robot) else ()
+        missing = completeness_of_arm(robot).missing if isinstance(robot, Robot) else ()
     write_text(file, text, force=force)
     if json:
         print_json(
@@ -112,13 +119,6 @@ def command(
     for sentence in missing:
         screen.print(f"[yellow]Not complete: {sentence}[/yellow]")
     wrote(screen, file)
-
-
-def _judged(robot: Robot) -> Completeness:
-    """What the model can express, about its tool; targets are no part of it."""
-    from theodolite.calibration.completeness import completeness
-
-    return completeness(robot.with_targets(()))
 
 
 def _text(source: str, root: str | None, tip: str | None, *, modified: bool) -> str:
@@ -146,36 +146,6 @@ def _text(source: str, root: str | None, tip: str | None, *, modified: bool) -> 
             allowed=robots.NAMES,
         )
     return robots.text(source)
-
-
-def _completed(robot: Robot) -> tuple[Robot, list[str], tuple[str, ...]]:
-    """The robot of a table in a convention that expresses every error, why, and what is missing."""
-    from theodolite.errors import InputError
-    from theodolite.model.conventions import Convention
-    from theodolite.model.conversion import convert
-
-    found = _judged(robot)
-    if found.complete and not found.only_on_paper:
-        return robot, [], ()
-    lacking = (
-        "; ".join(found.missing)
-        or "small changes of nearly parallel axes take metres in the parameters"
-    )
-    own = robot.frames[robot.joint_rows[0]].convention.value
-    for convention in (Convention.HAYATI, Convention.KK, Convention.POSE):
-        try:
-            other = convert(robot, convention)
-        except InputError:
-            continue
-        better = _judged(other)
-        if better.complete and not better.only_on_paper:
-            note = (
-                f"Not complete: {lacking}. So the {own} table is written as {convention.value}, "
-                "which is complete and describes the same robot; "
-                f"--convention {own} keeps the table."
-            )
-            return replace(other, source=f"{robot.source}, as {convention.value}"), [note], ()
-    return robot, [], found.missing
 
 
 def _in(robot: Robot, convention: Convention) -> Robot:

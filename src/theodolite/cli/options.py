@@ -374,39 +374,18 @@ def noise_from(
     """Known noise as the options say; None where it is to be estimated."""
     import numpy as np
 
-    from theodolite.calibration.noise import Noise
     from theodolite.errors import InputError
 
     if px is not None and 0.0 < px < SMALLEST_NOISE:
         raise InputError(f"--noise-px {px:g}", allowed=f"{SMALLEST_NOISE:g} px or more")
-    if 0.0 in (mm, mrad, px):
-        raise InputError("noise 0 would give infinite weights", allowed="positive numbers")
-    pixels = "pixels" in method.needs
-    if px is not None and not pixels:
-        raise InputError(
-            f"the method '{method.name}' sees no pixels", remedy="Leave out --noise-px"
-        )
-    main, option = (px, "--noise-px") if pixels else (mm, "--noise-mm")
-    if main is None and (mrad is not None or joint_deg or slide_mm):
-        raise InputError(
-            f"joint or rotation noise was given without {'pixel' if pixels else 'position'} noise",
-            remedy=f"Give {option} as well, or none of them",
-        )
-    if main is None:
-        return None
-    if mrad is None and "rotations" in method.needs:
-        raise InputError(
-            "position noise was given without rotation noise, and orientations are seen too",
-            remedy="Give --noise-mrad as well, or neither",
-        )
-    usual = Noise()
-    return Noise(
-        position=usual.position if mm is None else mm * 1e-3,
-        orientation=usual.orientation if mrad is None else mrad * 1e-3,
-        pixel=usual.pixel if px is None else px,
+    return method.known_noise(
+        {
+            "position": None if mm is None else mm * 1e-3,
+            "orientation": None if mrad is None else mrad * 1e-3,
+            "pixel": px,
+        },
         joint=float(np.radians(joint_deg)),
         slide=slide_mm * 1e-3,
-        known=True,
     )
 
 

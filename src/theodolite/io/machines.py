@@ -14,6 +14,13 @@ def is_urdf(text: str) -> bool:
     return Path(text).suffix.lower() in (".urdf", ".xml")
 
 
+def holds_robot(path: Path) -> bool:
+    """Is a file that is there a robot, as far as its name says?"""
+    from theodolite.io.result_file import is_result
+
+    return path.suffix.lower() in (".toml", ".urdf", ".xml", ".json") or is_result(path)
+
+
 def machine_named(text: str, *, tip: str | None = None, any_tip: bool = False) -> Machine:
     """A robot from a file (robot file, URDF, or a result saved with it), or a built-in one."""
     # Asked for by every verb, but only when it runs: help is quick.

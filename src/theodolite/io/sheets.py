@@ -283,6 +283,8 @@ def _arrays(path: Path, named: Sequence[str] | None, skip: int) -> Sheet:
     return Sheet(path, names, ("",) * len(names), tuple(columns.values()), lines, Layout(","))
 
 
+#: What tables of measurements are called.
+TABLES = (".csv", ".tsv", ".txt", ".dat", ".asc", ".xlsx", ".xlsm", ".parquet", ".mat", ".npz")
 _Reader = Callable[[Path, Sequence[str] | None, int], Sheet]
 _READERS: dict[str, _Reader] = {
     **dict.fromkeys((".xlsx", ".xlsm"), _workbook),

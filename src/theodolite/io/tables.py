@@ -162,9 +162,8 @@ def checked(data: Dataset, robot: Machine, needs: Sequence[str]) -> Dataset:
         if (counts < 2).any():
             lonely = labels[counts < 2][0]
             row = int(np.flatnonzero(data.sets == lonely)[0])
-            line = data.lines[row] if data.lines is not None else row
             raise InputError(
-                f"line {line}, column 'set': set {lonely} has only one configuration",
+                f"line {data.line(row)}, column 'set': set {lonely} has only one configuration",
                 where=data.name,
                 allowed="two or more configurations per set",
                 remedy="Remove the row or give its set another configuration",

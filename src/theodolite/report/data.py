@@ -58,6 +58,7 @@ def excitation_data(excited: Excitation) -> dict[str, Any]:
         "starved": list(excited.starved),
         "hardly_moved": excited.still,
         "weakest": list(excited.weakest),
+        "sentences": [*excited.shortcomings, excited.verdict],
     }
 
 

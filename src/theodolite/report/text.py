@@ -244,17 +244,10 @@ def show_excitation(console: Console, excited: Excitation) -> None:
         f"{excited.random_condition_number:.1f} of random configurations; least well determined: "
         f"{' '.join(excited.weakest)}"
     )
-    for joint, part in excited.still.items():
-        console.print(f"[yellow]{joint} uses only {100 * part:.1f} % of its range[/yellow]")
-    if excited.starved:
-        console.print(
-            "[yellow]random configurations would also determine "
-            f"{' '.join(excited.starved)}[/yellow]"
-        )
-    if excited.sufficient:
-        console.print("[green]The recording excites the parameters sufficiently.[/green]")
-    else:
-        console.print("[yellow]The recording does not excite the parameters sufficiently.[/yellow]")
+    for sentence in excited.shortcomings:
+        console.print(f"[yellow]{sentence}[/yellow]")
+    colour = "green" if excited.sufficient else "yellow"
+    console.print(f"[{colour}]{excited.verdict}[/{colour}]")
 
 
 def show_errors(console: Console, title: str, columns: Mapping[str, Errors]) -> None:
