@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +20,9 @@ from theodolite.assessment.iso9283.figures import (
     repeatability_interval,
     spread_interval,
 )
+from theodolite.assessment.iso9283.paths import corner_figures, path_figures
 from theodolite.assessment.iso9283.plan import PLANES, plan_tests
+from theodolite.assessment.iso9283.poses import direction_figures
 from theodolite.compensation.controller import controlled
 from theodolite.errors import InputError
 from theodolite.io.iso9283_file import read_attained, write_plan
@@ -292,3 +295,81 @@ def test_wrong_files_are_refused(text, words, tmp_path) -> None:
     path.write_text(text)
     with pytest.raises(InputError, match=words):
         read_attained(path)
+
+
+def test_the_largest_of_several_values_has_an_interval_that_holds() -> None:
+    """Barycentres that are equal, a little and far apart; scatter along a path: at least 95 %."""
+    scatter, runs, paths = 2e-5, 40, 8
+    rng = np.random.default_rng(0)
+    for apart in (0.0, 5e-5, 1e-3):
+        centres = np.array([[0.0, 0, 0], [apart, 0, 0], [0, apart, 0]])
+        truth = np.sqrt(2.0) * apart
+        held = 0
+        for _ in range(runs):
+            rows = np.repeat(centres, 30, axis=0) + scatter * rng.standard_normal((90, 3))
+            attained = Attained(
+                ("P1",) * 90,
+                np.tile(np.arange(1, 31), 3),
+                rows,
+                np.zeros((90, 3)),
+                direction=np.repeat([1, 2, 3], 30),
+            )
+            found = next(f for f in direction_figures(attained) if f.symbol == "vAP_p")
+            held += found.low <= truth <= found.high
+        assert held >= 0.9 * runs
+    command, x = np.array([[0.0, 0, 0], [1.0, 0, 0]]), np.linspace(-0.01, 1.01, 120)
+    across = np.column_stack([np.zeros(200_000), scatter * rng.standard_normal((200_000, 2))])
+    truths = {"AT_p": 1e-3, "RT_p": float(repeatability(across))}
+    counts = dict.fromkeys(truths, 0)
+    for _ in range(paths):
+        shifts = scatter * rng.standard_normal((10, 2))
+        places = np.concatenate(
+            [np.column_stack([x, 1e-3 + a + 0 * x, b + 0 * x]) for a, b in shifts]
+        )
+        attained = Attained(
+            ("L",) * len(places),
+            np.repeat(np.arange(10), len(x)),
+            places,
+            np.full_like(places, np.nan),
+            times=np.tile(np.arange(120.0), 10),
+        )
+        for found in path_figures(attained, command):
+            if found.symbol in truths:
+                counts[found.symbol] += found.low <= truths[found.symbol] <= found.high
+    assert min(counts.values()) >= 0.9 * paths
+
+
+def test_tests_without_figures_are_named() -> None:
+    """Distances between three poses, and one direction of approach."""
+    places = np.arange(9.0).reshape(3, 3)
+    three = Attained(("P1", "P2", "P3"), np.ones(3, dtype=int), places, places)
+    one = Attained(("P1",) * 3, np.arange(3), places, places, direction=np.ones(3, dtype=int))
+    found = evaluate({Test.DISTANCE: three, Test.MULTI: one})
+    assert not found.good
+    assert any("distance: no figures, it needs two poses" in words for words in found.short)
+    assert any("multi: no figures" in words for words in found.short)
+
+
+def test_overshoot_ends_at_the_next_corner() -> None:
+    """Three legs, the last one 5 mm off: that is not the overshoot of the first corner."""
+    command = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [2, 1, 0]])
+    legs = [np.linspace(a, b, 50) for a, b in itertools.pairwise(command)]
+    legs[2] = legs[2] + np.array([0.0, 0.005, 0.0])
+    places = np.concatenate(legs)
+    attained = Attained(
+        ("L",) * 150, np.ones(150, dtype=int), places, np.full_like(places, np.nan),
+        times=np.arange(150.0),
+    )  # fmt: skip
+    over = [f.value for f in corner_figures(attained, command) if f.symbol == "CO"]
+    assert over[0] < 1e-9
+    assert over[1] == pytest.approx(0.005)
+
+
+def test_two_directions_are_not_enough() -> None:
+    rng = np.random.default_rng(0)
+    rows = Attained(
+        ("P1",) * 60, np.tile(np.arange(30), 2), rng.standard_normal((60, 3)), np.zeros((60, 3)),
+        direction=np.repeat([1, 2], 30),
+    )  # fmt: skip
+    found = evaluate({Test.MULTI: rows})
+    assert "2 of 3 directions" in found.short[0]

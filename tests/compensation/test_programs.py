@@ -14,7 +14,7 @@ import theodolite as th
 from theodolite.compensation.compensate import compensate, compensate_joints
 from theodolite.compensation.controller import ControllerFrames, controlled
 from theodolite.compensation.inverse import Targets, all_joints, inverse
-from theodolite.compensation.programs import Kind, correct_program
+from theodolite.compensation.programs import Kind, Wanted, correct_program
 from theodolite.io.programs import fanuc, krl, rapid, urscript
 from theodolite.io.programs.files import corrected_program, turning
 from theodolite.io.programs.text import euler, near_euler
@@ -261,12 +261,14 @@ def test_frames_that_a_program_names_are_asked_for():
     assert fanuc_program.frame_doubts(base=True, tool=True) == []
     text = rapid_text().replace("tool0\\WObj:=w;", "gripper\\WObj:=w;")
     program = rapid.parse(text.encode("latin-1"))
+    assert program.bases == ("w",)
     said = " ".join(program.frame_doubts(base=False, tool=True))
     assert "base w" in said
     two = program.frame_doubts(base=True, tool=True)
     assert not two
     text = "MoveL a,v1,fine,t1\\WObj:=w1;\nMoveL a,v1,fine,t2;\n"
-    assert "several tools" in rapid.parse(text.encode()).frame_doubts(base=True, tool=True)[0]
+    said = " ".join(rapid.parse(text.encode()).frame_doubts(base=True, tool=True))
+    assert "several tools, t1, t2" in said and "several bases, w1, wobj0" in said
 
 
 def test_targets_off_their_branch_are_not_called_reached():
@@ -408,3 +410,76 @@ def test_generated_rapid_is_put_back_as_it_was(targets):
     for spot, one in zip(program.spots, program.wanted([True] * 6), strict=True):
         new.append(program.notation.write(one.position, one.rotation, np.array(spot.values)))
     assert program.changed(new) == content
+
+
+def test_frames_of_a_program_are_no_targets():
+    krl_frame = b"TABLE={X 300,Y 0,Z 0,A 0,B 0,C 0}\n$BASE=TABLE\nLIN {X 1,Y 2,Z 3,A 0,B 0,C 0}\n"
+    program = krl.parse(krl_frame)
+    assert [spot.line for spot in program.spots] == [3]
+    assert "TABLE" in program.frame_doubts(base=False, tool=False)[0]
+    feature = "f = p[0.5,0.2,0.3,0,0,0]\nmovel(pose_trans(f, w), a=1)\nmovel(p[0.4,0,0.3,0,3,0])\n"
+    script = urscript.parse(feature.encode())
+    assert [spot.line for spot in script.spots] == [3]
+    assert "f: a frame" in script.left_alone[0].what
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LIN {X 1,Y 2,Z 3,A 0,B 0,C 0}\n$BASE={X 1,Y 0,Z 0,A 0,B 0,C 0}\n",
+        "BAS(#BASE,3)\nLIN {X 1,Y 2,Z 3,A 0,B 0,C 0}\n",
+        "BAS (#TOOL, 2)\nLIN {X 1,Y 2,Z 3,A 0,B 0,C 0}\n",
+        "$TOOL=MYTOOL\nLIN {X 1,Y 2,Z 3,A 0,B 0,C 0}\n",
+        "BASE_NO 0\nBASE_NO 3\n",
+    ],
+)
+def test_frames_of_krl_are_asked_for(text: str):
+    assert krl.parse(text.encode()).frame_doubts(base=False, tool=False)
+
+
+def test_the_usual_frame_beside_another_is_a_second_one():
+    text = "MoveL a,v1,fine,tool0;\nMoveL b,v1,fine,tGrip\\WObj:=wTable;\n"
+    said = rapid.parse(text.encode()).frame_doubts(base=True, tool=True)
+    assert len(said) == 2 and "tool0" in said[1] and "wobj0" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        (rapid, "p3:=MyShift(p1,10);\nMoveL p3,v1,fine,tool0;\n"),
+        (krl, "LIN FUNC(XP1)\n"),
+        (krl, "XP2=INVERSE(XP1)\nLIN XP2\n"),
+        (krl, "PTP $POS_ACT\n"),
+        (urscript, "w1 = p[0.4,0,0.3,0,3,0]\nw1[2] = w1[2]+0.1\nmovel(w1)\n"),
+    ],
+)
+def test_computed_targets_are_refused_by_line(language, text: str):
+    assert language.parse(text.encode()).refused
+
+
+def test_targets_of_other_modules_are_named():
+    (remark,) = rapid.parse(b"MoveL pOther,v1,fine,tool0;\n").left_alone
+    assert remark == type(remark)(1, "pOther: declared elsewhere")
+
+
+def test_a_correction_across_the_border_of_a_branch_is_named():
+    """q1 just below zero is quadrant -1; corrected it would be just above."""
+    nominal = th.robots.irb120()
+    true = nominal.with_values(
+        nominal.values - 0.005 * np.eye(len(nominal.values))[_theta1(nominal)]
+    )
+    joints = np.array([[-0.002, 0.3, 0.2, 0.5, 0.6, 0.4]])
+    rotation, position = nominal.poses(joints)
+    wanted = Wanted(
+        Kind.POSE,
+        position=position[0],
+        rotation=rotation[0],
+        branch=lambda q: q[:, 0] <= 0.0,
+    )
+    made = correct_program(true, nominal, [wanted], world=True)
+    assert made.off_branch == (0,)
+    assert not made.good
+
+
+def _theta1(robot) -> int:
+    return [parameter.name for parameter in robot.parameters].index("theta1")

@@ -188,6 +188,7 @@ def _planned(
         lost = np.isnan(seed).any(axis=1)
         if lost.any():
             seed[lost] = nominal.random_motors(int(lost.sum()), rng)
+    seed = np.atleast_2d(seed)
     start = np.broadcast_to(seed, (len(targets), seed.shape[1])).copy()
     found = inverse(nominal, targets, start)
     ok = np.array([one not in (Reach.OUT, Reach.STUCK, Reach.OPEN) for one in found.outcome])

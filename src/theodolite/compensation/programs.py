@@ -124,10 +124,22 @@ def correct_program(
             uncertainty=uncertainty,
         )
         outcome = list(made.found.outcome)
+        # A small correction may lead across the border of a branch, too.
+        crossed = [
+            number
+            for row, number in enumerate(poses)
+            if outcome[row].good and not _agrees(wanted[number], made.motors[row], nominal.joints)
+        ]
+        off = tuple(sorted({*off, *crossed}))
         for number in off:
             outcome[rows[number][1]] = Reach.OTHERWISE
         made = replace(made, found=replace(made.found, outcome=tuple(outcome)))
     return Corrected(made, moved, tuple(rows[number] for number in range(len(wanted))), off)
+
+
+def _agrees(one: Wanted, motors: FloatArray, joints: int) -> bool:
+    """Are the joints on the branch that the program names?"""
+    return one.branch is None or bool(one.branch(motors[None, :joints])[0])
 
 
 def _chosen(

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.compensation.compensate import Compensation
+from theodolite.compensation.inverse import Reach
 from theodolite.compensation.programs import Corrected
 from theodolite.io.programs.text import ProgramText
 
@@ -52,12 +53,32 @@ def compensation_data(made: Compensation, lines: IntArray) -> dict[str, Any]:
             }
             for row in np.flatnonzero(~good).tolist()
         ],
+        "near_singular": [int(lines[row]) for row in _singular(made)],
+        "per_target": [
+            {
+                "line": int(lines[row]),
+                "outcome": made.found.outcome[row].value,
+                "before_mm": 1e3 * float(made.before[row]),
+                "left_mm": 1e3 * float(made.found.distance[row]),
+                "correction_mm": 1e3 * float(made.shift[row]),
+                "correction_mrad": 1e3 * float(made.turn[row]) if made.oriented else None,
+                "expected_mm": None if made.expected is None else 1e3 * float(made.expected[row]),
+                "nearest_limit": made.found.nearest[row],
+                "limit_margin": float(made.found.margin[row]),
+            }
+            for row in range(len(good))
+        ],
         # What only programs have.
         "off_branch": [],
         "doubts": [],
         "left_alone": [],
         "refused": [],
     }
+
+
+def _singular(made: Compensation) -> list[int]:
+    """Rows that are reached, but near a singularity."""
+    return [row for row, one in enumerate(made.found.outcome) if one is Reach.SINGULAR]
 
 
 def show_compensation(console: Console, made: Compensation, lines: IntArray) -> None:
@@ -90,9 +111,20 @@ def show_compensation(console: Console, made: Compensation, lines: IntArray) -> 
     more = len(content["not_reached"]) - NAMED
     if more > 0:
         console.print(f"[yellow]and {more} more[/yellow]")
+    if content["near_singular"]:
+        lines_named = _listed(content["near_singular"])
+        console.print(
+            f"[yellow]near a singularity, where joints move fast: line {lines_named}[/yellow]"
+        )
     if content["jumps"]:
-        named = ", ".join(map(str, content["jumps"][:NAMED]))
+        named = _listed(content["jumps"])
         console.print(f"[yellow]the joints jump to line {named}: no motion leads there[/yellow]")
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    more = len(numbers) - NAMED
+    named = ", ".join(map(str, numbers[:NAMED]))
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def program_data(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from theodolite.report.page import Axes, Bars, Chart, Cloud, Drawn, Histogram, Map, Style
-from theodolite.report.plots import new_figure
+from theodolite.report.plots import new_figure, plain_text
 
 #: Drawings of more points than this are kept as pixels, which are smaller then.
 MANY = 3000
@@ -29,6 +29,12 @@ class Picture:
 
 def draw(block: Drawn) -> Picture:
     """A chart as a picture."""
+    # Names of poses and files may hold any character.
+    with plain_text():
+        return _drawn(block)
+
+
+def _drawn(block: Drawn) -> Picture:
     match block:
         case Chart():
             figure, points = _chart(block)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,23 @@ from theodolite.report.skeleton import Drawn, Skeleton
 KINDS = (".png", ".svg", ".pdf")
 
 
-def new_figure(width: float, height: float) -> tuple[Any, Any]:
-    """A figure and its axes."""
+def _matplotlib() -> Any:
     try:
         import matplotlib
     except ImportError as error:
         raise MissingExtraError("drawing a plot", "plots") from error
+    return matplotlib
+
+
+def plain_text() -> AbstractContextManager[None]:
+    """Text is drawn as it stands: a dollar sign in a name is no formula."""
+    context: AbstractContextManager[None] = _matplotlib().rc_context({"text.parse_math": False})
+    return context
+
+
+def new_figure(width: float, height: float) -> tuple[Any, Any]:
+    """A figure and its axes."""
+    matplotlib = _matplotlib()
     # Without pyplot, so that no window opens and a notebook keeps its own backend.
     from matplotlib.figure import Figure
 

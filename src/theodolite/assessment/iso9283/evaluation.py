@@ -25,11 +25,25 @@ from theodolite.model.poses import Poses
 ON_A_LINE = 1e-3
 
 
+#: What the rows of a test need for a figure.
+_NEEDED = {
+    Test.POSE: "it needs poses with positions",
+    Test.MULTI: "it needs poses that are approached from two directions or more, in a column",
+    Test.DISTANCE: "it needs two poses, in the same cycles",
+    Test.DRIFT: "it needs the same poses in two blocks or more, in a column",
+    Test.SETTLING: "it needs times, and motions that end within the band",
+    Test.PATH: "it needs cycles that pass the points of the command",
+    Test.CORNER: "it needs a command that changes its direction",
+}
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """The figures by test, and where the sensor's frame was taken from."""
 
     figures: Mapping[Test, tuple[Figure, ...]]
+    #: Tests whose rows do not suffice for any figure.
+    unusable: tuple[Test, ...] = ()
     #: Was the sensor's frame fitted to the poses themselves, so that accuracy is only within it?
     fitted: bool = False
 
@@ -42,7 +56,8 @@ class Evaluation:
                 if not one.enough:
                     key = (test.value, one.cycles, one.required)
                     found.setdefault(key, []).append(one.where)
-        return [
+        unusable = [f"{test.value}: no figures, {_NEEDED[test]}" for test in self.unusable]
+        return unusable + [
             f"{test} ({', '.join(dict.fromkeys(where))}): {cycles} cycles, the standard asks for "
             f"{required}"
             for (test, cycles, required), where in found.items()
@@ -50,7 +65,7 @@ class Evaluation:
 
     @property
     def good(self) -> bool:
-        """Are there figures, all of them from enough cycles?"""
+        """Are there figures of every test, all of them from enough cycles?"""
         return bool(self.figures) and not self.short
 
     def figure(self, symbol: str, where: str = "") -> Figure:
@@ -82,6 +97,7 @@ def evaluate(
     if sensor is not None:
         tests = {test: rows.seen_from(sensor) for test, rows in tests.items()}
     found: dict[Test, tuple[Figure, ...]] = {}
+    unusable: list[Test] = []
     for test, rows in tests.items():
         if test is Test.POSE:
             figures = [*pose_figures(rows)]
@@ -97,7 +113,9 @@ def evaluate(
             figures = _path(test, rows, command, speed)
         if figures:
             found[test] = tuple(figures)
-    return Evaluation(found, fit_sensor)
+        else:
+            unusable.append(test)
+    return Evaluation(found, tuple(unusable), fit_sensor)
 
 
 def _path(test: Test, rows: Attained, command: FloatArray | None, speed: float) -> list[Figure]:

@@ -4,7 +4,8 @@ Means have Student's interval, 3 S has that of a chi-square variance. The length
 has that of a noncentral chi-square distribution, n b^2 / s^2 with s the scatter along b, widened as
 Student's is: it holds for zero too, where lengths are biased.
 l_bar + 3 S_l scales with the scatter, so its interval comes from drawing normal scatter of the same
-shape. Largest values over several places have intervals from drawing cycles again.
+shape. The largest of k values lies between the largest lower and the largest upper end of intervals
+that hold all together, each at 1 - 0.05 / k (Bonferroni): at least 95 %, as the k are much alike.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from theodolite.arrays import FloatArray, IntArray
+from theodolite.arrays import FloatArray
 
 CONFIDENCE = 0.95
 #: Data sets that are drawn for an interval.
@@ -60,18 +61,20 @@ def figure(
     return Figure(symbol, name, value, unit, low, high, *of)
 
 
-def mean_interval(values: FloatArray) -> tuple[float, float, float]:
+def mean_interval(values: FloatArray, confidence: float = CONFIDENCE) -> tuple[float, float, float]:
     """The mean and its interval."""
     from scipy.special import stdtrit
 
     mean, count = float(np.mean(values)), len(values)
     if count < 2:
         return mean, float("nan"), float("nan")
-    half = float(stdtrit(count - 1, 0.5 + CONFIDENCE / 2) * np.std(values, ddof=1) / count**0.5)
+    half = float(stdtrit(count - 1, 0.5 + confidence / 2) * np.std(values, ddof=1) / count**0.5)
     return mean, mean - half, mean + half
 
 
-def spread_interval(values: FloatArray) -> tuple[float, float, float]:
+def spread_interval(
+    values: FloatArray, confidence: float = CONFIDENCE
+) -> tuple[float, float, float]:
     """3 S and its interval."""
     from scipy.special import chdtri
 
@@ -79,12 +82,14 @@ def spread_interval(values: FloatArray) -> tuple[float, float, float]:
     if count < 2:
         return float("nan"), float("nan"), float("nan")
     spread = 3.0 * float(np.std(values, ddof=1))
-    tail = (1.0 - CONFIDENCE) / 2
+    tail = (1.0 - confidence) / 2
     ends = [((count - 1) / float(chdtri(count - 1, p))) ** 0.5 for p in (tail, 1.0 - tail)]
     return spread, spread * ends[0], spread * ends[1]
 
 
-def length_interval(vectors: FloatArray) -> tuple[float, float, float]:
+def length_interval(
+    vectors: FloatArray, confidence: float = CONFIDENCE
+) -> tuple[float, float, float]:
     """The length of the mean of vectors (n, 3) and its interval."""
     from scipy.optimize import brentq
     from scipy.special import chndtr, fdtri, ndtri, stdtrit
@@ -99,7 +104,7 @@ def length_interval(vectors: FloatArray) -> tuple[float, float, float]:
     if scatter <= 1e-12 * max(length, 1e-12):
         return length, length, length
     ratio = count * length**2 / scatter**2
-    tail = (1.0 - CONFIDENCE) / 2
+    tail = (1.0 - confidence) / 2
     ends = []
     for chance in (1.0 - tail, tail):
 
@@ -114,7 +119,7 @@ def length_interval(vectors: FloatArray) -> tuple[float, float, float]:
     low, high = (root * scatter / count**0.5 for root in ends)
     # Across the mean the scatter may be larger: is nothing possible, by Hotelling's test?
     square = count * float(mean @ np.linalg.pinv(covariance, hermitian=True) @ mean)
-    if square <= 3.0 * (count - 1) / (count - 3) * float(fdtri(3, count - 3, CONFIDENCE)):
+    if square <= 3.0 * (count - 1) / (count - 3) * float(fdtri(3, count - 3, confidence)):
         low = 0.0
     # A mean that is nearer to the command than chance has it still is as uncertain as any.
     high = max(high, scatter / count**0.5)
@@ -129,8 +134,12 @@ def repeatability(positions: FloatArray) -> FloatArray:
     return found
 
 
-def repeatability_interval(positions: FloatArray) -> tuple[float, float, float]:
+def repeatability_interval(
+    positions: FloatArray, confidence: float = CONFIDENCE
+) -> tuple[float, float, float]:
     """RP and its interval: the ratio to the truth is as that of normal scatter of this shape."""
+    from scipy.special import ndtri
+
     count = len(positions)
     if count < 4:
         value = float(repeatability(positions)) if count > 1 else float("nan")
@@ -145,25 +154,24 @@ def repeatability_interval(positions: FloatArray) -> tuple[float, float, float]:
     drawn = rng.standard_normal((DRAWN, count, 3)) @ root.T
     # The truth of that scatter, from a sample that is as good as endless.
     truth = float(repeatability(rng.standard_normal((20_000, 3)) @ root.T))
-    ratios = repeatability(drawn) / truth
-    tail = (1.0 - CONFIDENCE) / 2
-    low, high = np.quantile(ratios, [tail, 1.0 - tail])
-    return value, value / float(high), value / float(low)
+    # Ratios of scatters are nearly log-normal, which tells of chances far smaller than one draw.
+    ratios = np.log(repeatability(drawn) / truth)
+    half = float(ndtri(0.5 + confidence / 2) * ratios.std(ddof=1))
+    middle = float(ratios.mean())
+    return value, value / float(np.exp(middle + half)), value / float(np.exp(middle - half))
 
 
-def drawn_interval(
-    statistic: Callable[[IntArray], float], count: int
+def largest(
+    interval: Callable[[int, float], tuple[float, float, float]], count: int
 ) -> tuple[float, float, float]:
-    """A statistic of cycles, and its interval by drawing cycles again, reflected about it.
+    """The largest of some values and its interval: of each, by its number and confidence."""
+    found = np.array([interval(one, 1.0 - (1.0 - CONFIDENCE) / count) for one in range(count)])
+    value, low, high = found.max(axis=0)
+    return float(value), float(low), float(high)
 
-    Largest values come out too large from few cycles, and larger still from cycles drawn again:
-    what is too much there is taken off here.
-    """
-    value = statistic(np.arange(count))
-    if count < 4:
-        return value, float("nan"), float("nan")
-    rng = np.random.default_rng(0)
-    again = np.array([statistic(rng.integers(0, count, count)) for _ in range(DRAWN // 4)])
-    tail = (1.0 - CONFIDENCE) / 2
-    low, high = np.quantile(again, [tail, 1.0 - tail])
-    return value, max(2 * value - float(high), 0.0), max(2 * value - float(low), 0.0)
+
+def greatest_size(values: tuple[float, float, float]) -> tuple[float, float, float]:
+    """The same of a size, from the value with its sign."""
+    value, low, high = values
+    crosses = low < 0.0 < high
+    return abs(value), 0.0 if crosses else min(abs(low), abs(high)), max(abs(low), abs(high))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,10 +12,12 @@ from theodolite.assessment.iso9283.attained import Attained
 from theodolite.assessment.iso9283.figures import (
     Counted,
     Figure,
-    drawn_interval,
     figure,
+    greatest_size,
+    largest,
+    length_interval,
     mean_interval,
-    repeatability,
+    repeatability_interval,
     spread_interval,
 )
 
@@ -42,19 +45,17 @@ def path_figures(rows: Attained, command: FloatArray) -> Iterator[Figure]:
         return
     places, wanted = found[:, passed], points[passed]
 
-    def accuracy(drawn: IntArray) -> float:
-        return float(np.linalg.norm(places[drawn].mean(axis=0) - wanted, axis=1).max())
+    def accuracy(point: int, confidence: float) -> tuple[float, float, float]:
+        return length_interval(places[:, point] - wanted[point], confidence)
 
-    def scatter(drawn: IntArray) -> float:
-        if len(np.unique(drawn)) < 2:
-            return 0.0
-        return float(np.max(np.asarray(repeatability(places[drawn].transpose(1, 0, 2)))))
+    def scatter(point: int, confidence: float) -> tuple[float, float, float]:
+        return repeatability_interval(places[:, point], confidence)
 
-    for symbol, name, statistic in (
+    for symbol, name, interval in (
         ("AT_p", "path accuracy", accuracy),
         ("RT_p", "path repeatability", scatter),
     ):
-        yield figure(symbol, name, drawn_interval(statistic, len(cycles)), "m", given)
+        yield figure(symbol, name, largest(interval, len(passed)), "m", given)
     turned = rows.turned
     if turned is not None:
         yield from _angle_figures(rows, turned, crossings, passed, given)
@@ -78,15 +79,24 @@ def _angle_figures(
         angles.append((1.0 - part) * values[before] + part * values[after])
     stacked = np.array(angles)
     for number, angle in enumerate("abc"):
-        means, spreads = stacked[:, :, number].mean(axis=0), np.zeros(1)
-        if len(stacked) > 1:
-            spreads = 3.0 * stacked[:, :, number].std(axis=0, ddof=1)
+        values = stacked[:, :, number]
+
+        def mean(
+            point: int, confidence: float, values: FloatArray = values
+        ) -> tuple[float, float, float]:
+            return greatest_size(mean_interval(values[:, point], confidence))
+
+        def spread(
+            point: int, confidence: float, values: FloatArray = values
+        ) -> tuple[float, float, float]:
+            return spread_interval(values[:, point], confidence)
+
         about = f"about {'xyz'[number]}"
-        for symbol, name, value in (
-            (f"AT_{angle}", f"path accuracy {about}", float(np.abs(means).max())),
-            (f"RT_{angle}", f"path repeatability {about}", float(spreads.max())),
+        for symbol, name, interval in (
+            (f"AT_{angle}", f"path accuracy {about}", mean),
+            (f"RT_{angle}", f"path repeatability {about}", spread),
         ):
-            yield figure(symbol, name, value, "rad", given)
+            yield figure(symbol, name, largest(interval, len(passed)), "rad", given)
 
 
 def _cycles(rows: Attained) -> Iterator[tuple[IntArray, FloatArray]]:
@@ -139,14 +149,18 @@ def crossed(
 
 def corner_figures(rows: Attained, command: FloatArray) -> Iterator[Figure]:
     """CR and CO at each corner of a commanded polyline: the largest over the cycles."""
-    for number, corner in enumerate(corners(command), start=1):
+    found = corners(command)
+    for number, (corner, end) in enumerate(pairwise([*found, len(command) - 1]), start=1):
         point = command[corner]
         rounding, over = [], []
         for _, places in _cycles(rows):
             away = _to_polyline(point[None], places)[0]
             rounding.append(float(away))
             nearest = int(np.argmin(np.linalg.norm(places - point, axis=1)))
-            over.append(float(_to_polyline(places[nearest:], command).max()))
+            # Up to the next corner, or the end of the command.
+            behind = places[nearest:]
+            last = int(np.argmin(np.linalg.norm(behind - command[end], axis=1)))
+            over.append(float(_to_polyline(behind[: last + 1], command).max()))
         given = Counted(f"corner {number}", len(over), CORNER_CYCLES)
         if over:
             yield figure("CR", "cornering round-off, largest", max(rounding), "m", given)

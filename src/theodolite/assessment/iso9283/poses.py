@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from theodolite.assessment.iso9283.attained import Attained
 from theodolite.assessment.iso9283.figures import (
     Counted,
     Figure,
-    drawn_interval,
     figure,
+    greatest_size,
+    largest,
     length_interval,
     mean_interval,
     repeatability,
@@ -23,6 +25,8 @@ from theodolite.assessment.iso9283.figures import (
 #: Cycles that the standard asks for.
 POSE_CYCLES, DISTANCE_CYCLES, DIRECTION_CYCLES, DRIFT_CYCLES = 30, 30, 30, 10
 SETTLING_CYCLES = 3
+#: Directions of approach that it asks for.
+DIRECTIONS = 3
 #: The last part of a motion in which a robot counts as standing.
 STANDING = 0.1
 
@@ -61,24 +65,37 @@ def direction_figures(rows: Attained) -> Iterator[Figure]:
         if len(ways) < 2:
             continue
         count = min(len(way) for way in ways)
-        given = Counted(label, count, DIRECTION_CYCLES)
-        positions, turned = part.positions, part.turned
+        where, seen = label, count
+        if len(ways) < DIRECTIONS:
+            where, seen = f"{label}, {len(ways)} of {DIRECTIONS} directions", 0
+        given = Counted(where, seen, DIRECTION_CYCLES)
+        pairs = list(combinations([way[:count] for way in ways], 2))
+        name = "multi-directional pose accuracy variation"
 
         def apart(
-            drawn: IntArray,
-            ways: list[IntArray] = ways,
-            positions: FloatArray = positions,
-        ) -> float:
-            centres = np.array([positions[way[drawn % len(way)]].mean(axis=0) for way in ways])
-            return float(np.linalg.norm(centres[:, None] - centres, axis=2).max())
+            pair: int,
+            confidence: float,
+            pairs: Sequence[tuple[IntArray, IntArray]] = pairs,
+            positions: FloatArray = part.positions,
+        ) -> tuple[float, float, float]:
+            one, other = pairs[pair]
+            return length_interval(positions[one] - positions[other], confidence)
 
-        name = "multi-directional pose accuracy variation"
-        yield figure("vAP_p", name, drawn_interval(apart, count), "m", given)
-        if turned is not None:
-            for angle, values in zip("abc", turned.T, strict=True):
-                means = [float(values[way].mean()) for way in ways]
-                spread = max(means) - min(means)
-                yield figure(f"vAP_{angle}", name, spread, "rad", given)
+        yield figure("vAP_p", name, largest(apart, len(pairs)), "m", given)
+        if part.turned is None:
+            continue
+        for angle, values in zip("abc", part.turned.T, strict=True):
+
+            def turned_apart(
+                pair: int,
+                confidence: float,
+                pairs: Sequence[tuple[IntArray, IntArray]] = pairs,
+                values: FloatArray = values,
+            ) -> tuple[float, float, float]:
+                one, other = pairs[pair]
+                return greatest_size(mean_interval(values[one] - values[other], confidence))
+
+            yield figure(f"vAP_{angle}", name, largest(turned_apart, len(pairs)), "rad", given)
 
 
 def distance_figures(rows: Attained) -> Iterator[Figure]:

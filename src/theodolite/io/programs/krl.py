@@ -41,6 +41,9 @@ _ASKED = re.compile(r"==\s*$|<>\s*$|\b(IF|WHILE|UNTIL|WAIT)\b", re.IGNORECASE)
 _RELATIVE = re.compile(r"\b(PTP_REL|LIN_REL|CIRC_REL|SPTP_REL|SLIN_REL|SCIRC_REL)\b", re.IGNORECASE)
 #: Frames put one behind the other, outside of aggregates.
 _PRODUCT = re.compile(r"(\w+|\})\s*:\s*(\w+|\{)")
+#: Motions to the result of a function, or to a variable of the controller; and to a name.
+_CALLED = re.compile(r"\b(?:S?PTP|S?LIN|S?CIRC)\s+(?:[A-Za-z]\w*\s*\(|\$\w+)", re.IGNORECASE)
+_MOVED = re.compile(r"\b(?:S?PTP|S?LIN|S?CIRC)\s+([A-Za-z]\w*)", re.IGNORECASE)
 _COMPONENT = re.compile(r"\b(\w+)\.(X|Y|Z|A|B|C|A[1-6])\s*=[^=]", re.IGNORECASE)
 
 
@@ -51,6 +54,7 @@ def parse(content: bytes) -> ProgramText:
     left: list[Remark] = []
     refused = list(_refused(text))
     relative = {remark.line for remark in refused}
+    frames = _frame_names(text)
     for found in _AGGREGATE.finditer(text):
         line = line_of(text, found.start())
         before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
@@ -62,7 +66,7 @@ def parse(content: bytes) -> ProgramText:
         inside = before.count("{") > before.count("}")
         if inside or _ASKED.search(before) is not None:
             left.append(Remark(line, f"{found[0][:30]}: part of something else, not a target"))
-        elif _FRAMES.search(before) is not None:
+        elif _FRAMES.search(before) is not None or name.upper() in frames:
             left.append(Remark(line, f"{name or 'a frame'}: a frame or axes of the controller"))
         elif not set(keys) <= set(pairs):
             missing = " ".join(key for key in keys if key not in pairs)
@@ -84,10 +88,29 @@ def parse(content: bytes) -> ProgramText:
 
 
 def _numbered(what: str, text: str) -> tuple[str, ...]:
-    """Bases or tools that motions name by number, but for none."""
-    pattern = rf"\b{what}_NO\s+(\d+)|\b{what}_DATA\[(\d+)\]\s*(?:\r?\n|$)"
-    numbers = {one or other for one, other in re.findall(pattern, text, re.IGNORECASE)}
-    return tuple(sorted(number for number in numbers if number != "0"))
+    """Bases or tools that motions or assignments name; none where only none is."""
+    pattern = (
+        rf"\b{what}_NO\s+(\d+)|\b{what}_DATA\[(\d+)\]\s*(?:\r?\n|$)"
+        rf"|\bBAS\s*\(\s*#{what}\s*,\s*(\d+)|\${what}\s*=\s*(?!{what}_DATA)(\$?\w+|\{{)"
+    )
+    names = {next(filter(None, found)) for found in re.findall(pattern, text, re.IGNORECASE)}
+    names = {"a frame of numbers" if name == "{" else name for name in names}
+    usual = {name for name in names if name.upper() in ("0", "$NULLFRAME")}
+    # Beside others, none is one more.
+    return tuple(sorted(names)) if names - usual else ()
+
+
+def _frame_names(text: str) -> set[str]:
+    """What is used as a frame: the controller's own, or something in front of a target."""
+    assigned = re.findall(r"\$(?:BASE|TOOL)\s*=\s*(\w+)", text, re.IGNORECASE)
+    before = set(re.findall(r"\b(\w+)\s*:\s*\w", _outside(text)))
+    points = re.findall(r"\bE?6?POS\s+(\w+)", text, re.IGNORECASE)
+    return {name.upper() for name in (*assigned, *before.difference(points))}
+
+
+def _outside(text: str) -> str:
+    """The text with blanks between braces: a colon there names a type."""
+    return _AGGREGATE.sub(lambda one: "{" + " " * (len(one[0]) - 2) + "}", text)
 
 
 def _spot(
@@ -129,14 +152,19 @@ def _branch(turn: int) -> Branch:
 def _refused(text: str) -> Iterator[Remark]:
     for found in _RELATIVE.finditer(text):
         yield Remark(line_of(text, found.start()), f"{found[1]}: a relative target")
-    # What is between braces is blank here: a colon there names a type.
-    outside = _AGGREGATE.sub(lambda one: "{" + " " * (len(one[0]) - 2) + "}", text)
+    outside = _outside(text)
     for found in _PRODUCT.finditer(outside):
         line = outside[outside.rfind("\n", 0, found.start()) + 1 : found.end()]
         if re.search(r"\b(CASE|GLOBAL|DEFDAT|SWITCH)\b", line, re.IGNORECASE):
             continue
         if re.search(r"=|\b(S?PTP|S?LIN|S?CIRC)\b", line, re.IGNORECASE):
             yield Remark(line_of(text, found.start()), f"{found[0]}: a computed target")
+    for found in _CALLED.finditer(outside):
+        yield Remark(line_of(text, found.start()), f"{found[0].strip()}: a computed target")
+    moved = {found[1].upper() for found in _MOVED.finditer(outside)}
+    for found in re.finditer(r"\b(\w+)\s*=\s*[A-Za-z]\w*\s*\(", outside):
+        if found[1].upper() in moved:
+            yield Remark(line_of(text, found.start()), f"{found[1]}: a computed target")
     for found in _COMPONENT.finditer(outside):
         yield Remark(line_of(text, found.start()), f"{found[1]}.{found[2]}: a computed target")
 

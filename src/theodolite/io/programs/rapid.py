@@ -44,6 +44,8 @@ _COMPUTED = re.compile(
     r"|\.\s*(trans|rot|robax|robconf)\b[^;:=]*:=",
     re.IGNORECASE,
 )
+#: The target of a motion, if it has a name.
+_MOVED = re.compile(r"\bMove[A-Z]\w*\s+([A-Za-z]\w*)\s*(?:\{[^}]*\})?\s*[,\\]", re.IGNORECASE)
 _DECLARED = re.compile(r"\b(robtarget|jointtarget)\b\s+(\w+)", re.IGNORECASE)
 
 
@@ -57,8 +59,8 @@ def parse(content: bytes) -> ProgramText:
         tuple(spots),
         tuple(_left_alone(text, spots)),
         tuple(_refused(text, spots)),
-        _named(r"\\WObj\s*:=\s*(\w+)", text, "wobj0"),
-        _named(r"\bMove[LJC]\b[^;]*?,\s*(\w+)\s*(?:\\[^;,]*)?;", text, "tool0"),
+        _frames(text, r"\\WObj\s*:=\s*(\w+)", "wobj0"),
+        _frames(text, r",\s*(\w+)\s*(?:\\[^;,]*)?;$", "tool0"),
     )
 
 
@@ -134,6 +136,15 @@ def _left_alone(text: str, spots: list[Spot]) -> Iterator[Remark]:
         here = range(first, first + statement.count("\n") + 1)
         if ":=" in statement and not lines.intersection(here):
             yield Remark(first, f"{found[1]} {found[2]}: not a literal that is understood")
+    known = {found[2].lower() for found in _DECLARED.finditer(text)}
+    known |= {found[1].lower() for found in re.finditer(r"\b(\w+)\s*:=", text)}
+    elsewhere = {
+        found[1]: line_of(text, found.start())
+        for found in _MOVED.finditer(text)
+        if found[1].lower() not in known
+    }
+    for name, line in elsewhere.items():
+        yield Remark(line, f"{name}: declared elsewhere")
     for found in re.finditer(r"\b(tooldata|wobjdata)\b\s+(\w+)", text, re.IGNORECASE):
         yield Remark(line_of(text, found.start()), f"{found[1]} {found[2]}: a frame, not a target")
 
@@ -144,9 +155,23 @@ def _refused(text: str, spots: list[Spot]) -> Iterator[Remark]:
         if line_of(text, found.end() - 1) not in lines:
             line = line_of(text, found.start())
             yield Remark(line, f"{found[1]}: a target that is not all numbers")
+    for line, name in _computed_names(text, {spot.name.lower() for spot in spots if spot.name}):
+        yield Remark(line, f"{name}: a computed target")
     for found in _COMPUTED.finditer(text):
         what = found[1] or f"component {found[2]}"
         yield Remark(line_of(text, found.start()), f"{what}: a relative or computed target")
+
+
+def _computed_names(text: str, literal: set[str]) -> Iterator[tuple[int, str]]:
+    """Targets of motions that are assigned something else than numbers, by line."""
+    moved = {found[1].lower() for found in _MOVED.finditer(text)}
+    for found in re.finditer(r"\b(\w+)\s*(?:\{[^}]*\})?\s*:=\s*([^;]*);", text):
+        name, value = found[1].lower(), found[2]
+        numbers = _ROBTARGET.fullmatch(value.strip()) or _JOINTTARGET.fullmatch(value.strip())
+        # Functions that are known are named with their own words.
+        said = _COMPUTED.search(found[0]) is not None or (name in literal and "[" in value)
+        if name in moved and numbers is None and not said:
+            yield line_of(text, found.start()), found[1]
 
 
 def _read(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -161,7 +186,13 @@ def _write(position: FloatArray, rotation: FloatArray, before: FloatArray) -> Fl
     return np.concatenate([1e3 * position, turned])
 
 
-def _named(pattern: str, text: str, usual: str) -> tuple[str, ...]:
-    """Frames that moves name, but for the usual one."""
-    names = {found[1] for found in re.finditer(pattern, text, re.IGNORECASE)}
-    return tuple(sorted(name for name in names if name.lower() != usual))
+def _frames(text: str, pattern: str, usual: str) -> tuple[str, ...]:
+    """Frames of all motions that are corrected; none where only the usual one is used."""
+    names = set()
+    for found in re.finditer(r"\bMove[LJC]\w*\b[^;]*;", text, re.IGNORECASE):
+        if _COMPUTED.search(found[0]) is not None:
+            continue
+        named = re.search(pattern, found[0], re.IGNORECASE)
+        names.add(usual if named is None else named[1])
+    others = {name for name in names if name.lower() != usual}
+    return tuple(sorted(names)) if others else ()

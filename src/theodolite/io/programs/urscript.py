@@ -27,8 +27,8 @@ from theodolite.model import rotations
 SUFFIXES = (".script", ".urscript")
 _SIX = r"\[\s*" + r"\s*,\s*".join([NUMBER] * 6) + r"\s*\]"
 _POSE = re.compile(r"\bp\s*(\[[^\[\]]*\])")
-_MOVES = ("movej", "movel", "movep", "movec")
-_MOVE = re.compile(r"\b(movej|movel|movep|movec)\s*\(\s*([^\s,()\[\]]*)")
+_MOVES = ("movej", "movel", "movep", "movec", "servol")
+_MOVE = re.compile(r"\b(movej|movel|movep|movec|servol)\s*\(\s*([^\s,()\[\]]*)")
 #: Functions that put one pose behind another, or make one of something else.
 _RELATIVE = ("pose_trans", "pose_add", "pose_sub", "interpolate_pose", "get_inverse_kin")
 
@@ -60,7 +60,16 @@ def parse(content: bytes) -> ProgramText:
             refused.append(
                 Remark(line_of(text, found.start()), f"{found[1]}({what}...: a computed target")
             )
-    spots = [spot for spot in spots if sensible(spot.values)]
+    for found in re.finditer(r"\b(\w+)\s*\[\s*\d\s*\]\s*=[^=]", text):
+        if found[1] in moved:
+            what = f"{found[1]}: a part of it is computed"
+            refused.append(Remark(line_of(text, found.start()), what))
+    # What stands in front of another pose is a frame: a feature, as these are called.
+    features = set(re.findall(r"\bpose_trans\s*\(\s*(\w+)\s*,", text)) - moved
+    for spot in spots:
+        if spot.name in features:
+            left.append(Remark(spot.line, f"{spot.name}: a frame, not a target"))
+    spots = [spot for spot in spots if sensible(spot.values) and spot.name not in features]
     return ProgramText(
         content,
         Notation(_read, _write, (7, 7, 7, 8, 8, 8), 8, 1.0, 1.0),
