@@ -97,7 +97,16 @@ def chart_options(chart: Chart) -> dict[str, Any]:
         "yAxis": ys,
         "series": series,
         "legend": {"show": bool(names), "data": names, "top": 0, "textStyle": {"color": INK}},
-        "dataZoom": [{"type": "inside", "xAxisIndex": list(range(len(xs)))}],
+        # The wheel alone scrolls the page.
+        "dataZoom": [
+            {
+                "type": "inside",
+                "xAxisIndex": list(range(len(xs))),
+                "zoomOnMouseWheel": "ctrl",
+                "moveOnMouseWheel": False,
+            }
+        ],
+        "toolbox": {"feature": {"restore": {"title": "whole"}}, "right": 0, "top": 0},
     }
 
 

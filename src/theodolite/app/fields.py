@@ -121,7 +121,7 @@ class Form:
         elif field.kind is Kind.FILE:
             options = self.site.workspace.files(*OFFERED.get(field.name, ()))
             if field.name in ("images", "lens_images", "pictures"):
-                options = [*self.site.workspace.folders(), *options]
+                options = [*self.site.workspace.folders_with_pictures(), *options]
         else:
             options = list(field.choices)
         kept = value if isinstance(value, list) else [] if value in (None, "") else [value]

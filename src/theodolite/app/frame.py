@@ -32,6 +32,10 @@ USES = {
     "iso9283 evaluate": "ISO 9283: evaluate",
     "new": "New robot from a file",
     "check": "Check files",
+    "report": "Report from results",
+    "study": "Study by simulation",
+    "fleet calibrate": "A line of robots",
+    "history": "One robot over time",
     "lens": "Lens",
     "board": "Board to print",
 }
@@ -43,6 +47,15 @@ DYNAMICS = {
     "validate": "Validation",
     "payload": "Payload",
 }
+
+
+#: Dark enough for white words on it.
+PRIMARY = "#1f5a8e"
+STYLE = """
+.q-page { max-width: 110rem; margin: auto; }
+figure { overflow: hidden; }
+.q-header .q-btn:focus-visible, .q-header a:focus-visible { outline: 2px solid white; }
+"""
 
 
 def address(verb: str) -> str:
@@ -57,7 +70,8 @@ def framed(site: Site, title: str) -> Iterator[None]:
 
     ui.page_title(f"{title} - Theodolite")
     dark = ui.dark_mode(value=site.look("dark"))
-    ui.add_css(".q-page { max-width: 110rem; margin: auto; } figure { overflow: hidden; }")
+    ui.colors(primary=PRIMARY)
+    ui.add_css(STYLE)
     with ui.header().classes("items-center q-py-xs gap-1"):
         ui.link("Theodolite", "/").classes("text-white text-h6 no-underline q-mr-sm")
         _entry("Robot", "/robot")

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from nicegui import run, ui
 
 from theodolite.app.fields import Form
-from theodolite.app.forms import arguments, as_typed, fields, named_files, parts_of, summary
+from theodolite.app.forms import Kind, arguments, as_typed, fields, named_files, parts_of, summary
 from theodolite.app.show import show_page
 from theodolite.app.site import Site
 from theodolite.app.work import Job, State
@@ -87,6 +87,13 @@ class Panel:
         """What the form says, with what the page adds."""
         return {**self.form.values, **self.given}
 
+    def take(self, names: list[str]) -> None:
+        """Fill in files that were brought: the first field for files that is still empty."""
+        for field in self.form.fields.values():
+            if field.kind is Kind.FILE and not self.form.values.get(field.name):
+                self.form.set(field.name, names if field.several else names[0])
+                return
+
     def _changed(self) -> None:
         if hasattr(self, "line"):
             try:
@@ -153,14 +160,19 @@ class Panel:
         self.status.set_text(f"{job.state.value}{took}{told}")
         seen = (job.number, job.version)
         if not busy and seen != self._seen:
-            if self._waited:
-                ui.run_javascript(f"getElement({self.result.id})?.$el?.scrollIntoView()")
             self._seen = seen
+            self.status.set_text(f"{job.state.value}{took}: loading the result")
             # Results of long recordings are large: they are read beside the pages' own work.
             await run.io_bound(self._load)
             self.result.clear()
             with self.result:
                 self._show_all(job)
+            self.status.set_text(f"{job.state.value}{took}")
+            if self._waited:
+                # What is shown has to be there before the page can be scrolled to it.
+                ui.run_javascript(
+                    f"setTimeout(() => getElement({self.result.id})?.$el?.scrollIntoView(), 100)"
+                )
 
     def _load(self) -> None:
         """Read what will be shown; what cannot be read is said when it is shown."""

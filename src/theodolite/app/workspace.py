@@ -135,6 +135,11 @@ class Workspace:
         """The folders there are."""
         return sorted({parent for name in self.files() for parent in _parents(name)})
 
+    def folders_with_pictures(self) -> list[str]:
+        """The folders there are; "." where pictures lie in the workspace itself."""
+        own = any("/" not in name for name in self.files(Kind.PICTURE))
+        return [*(["."] if own else []), *self.folders()]
+
     def stamp(self, name: str) -> tuple[int, int] | None:
         """Changes when a file does; None: there is none."""
         try:

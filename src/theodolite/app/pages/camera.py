@@ -9,7 +9,7 @@ from theodolite.app.pages.views import show_identified
 from theodolite.app.panel import Panel, page_of
 from theodolite.app.site import Site
 from theodolite.app.upload import upload_area
-from theodolite.app.workspace import Kind
+from theodolite.app.workspace import Kind, kind_of
 
 #: Pictures that are shown side by side.
 SHOWN = 60
@@ -25,11 +25,11 @@ def register(site: Site) -> None:
                 "(column 'picture'). 2. Calibrate the lens, if it is not known. 3. Identify; into "
                 "the folder of Drawings each picture is written with its marks and errors."
             ).classes("max-w-4xl")
-            upload_area(site, lambda names: ui.navigate.reload(), label="Drop pictures here")
+            upload_area(site, lambda names: brought(names), label="Drop pictures here")
             with ui.expansion("The lens").classes("w-full"):
                 Panel(site, "camera/lens", "lens", action="Calibrate the lens")
             with ui.expansion("The robot", value=True).classes("w-full"):
-                Panel(
+                panel = Panel(
                     site,
                     page_of("camera/identification", chosen),
                     "identify",
@@ -39,7 +39,22 @@ def register(site: Site) -> None:
                     view=show_identified,
                     action="Identify",
                 )
-            _pictures(site)
+            seen = ui.column().classes("w-full")
+
+            def brought(names: list[str]) -> None:
+                """Pictures lie in the workspace itself; a table beside them holds the joints."""
+                kinds = {name: kind_of(site.workspace.path(name)) for name in names}
+                if Kind.PICTURE in kinds.values():
+                    panel.form.set("images", ["."])
+                tables = [name for name, kind in kinds.items() if kind is Kind.DATA]
+                if tables:
+                    panel.form.set("data", tables)
+                seen.clear()
+                with seen:
+                    _pictures(site)
+
+            with seen:
+                _pictures(site)
 
 
 def _pictures(site: Site) -> None:

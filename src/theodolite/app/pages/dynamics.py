@@ -40,4 +40,4 @@ def _register(site: Site, verb: str) -> None:
                 view=show_excited if verb == "excite" else None,
             )
             with panel.beside, ui.expansion("Bring files into the folder").props("dense"):
-                upload_area(site, lambda names: ui.navigate.reload())
+                upload_area(site, panel.take)

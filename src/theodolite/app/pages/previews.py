@@ -23,6 +23,8 @@ from theodolite.model.machine import Machine
 from theodolite.model.robot import Robot
 
 ROWS = 6
+#: Characters of a cell that are shown.
+LONGEST_CELL = 16
 #: Seconds between two looks at which file is chosen.
 LOOK = 0.5
 ANGLES, LENGTHS = ("deg", "rad", "mrad"), ("mm", "m", "um", "in")
@@ -103,7 +105,8 @@ class _Preview:
             show_message(str(error))
             return
         self._table(sheet)
-        self._readable()
+        self.verdict = ui.column().classes("w-full")
+        kept = self._readable()
         ui.label("Where names do not say it, choose which column is which:")
         with (
             ui.element("div")
@@ -111,7 +114,7 @@ class _Preview:
             .style("grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr))")
         ):
             for stem, units in self._wanted():
-                self._choice(stem, units)
+                self._choice(stem, units, kept)
         with ui.row():
             ui.button("Keep these columns", on_click=self._keep).props("outline dense")
             if isinstance(self.machine, Robot):
@@ -125,23 +128,26 @@ class _Preview:
             for n, name in enumerate(self.names)
         ]
         rows = [
-            {"id": row}
-            | {str(n): bounded(str(column[row]), 12) for n, column in enumerate(sheet.columns)}
+            {"id": row} | {str(n): _cell(column[row]) for n, column in enumerate(sheet.columns)}
             for row in range(min(ROWS, len(sheet.lines)))
         ]
         ui.table(columns=columns, rows=rows, row_key="id").props("dense flat").classes("max-w-full")
         ui.label(f"{len(sheet.lines)} rows").classes("text-caption")
 
-    def _readable(self) -> None:
-        """Can the file be read as it stands, or as was chosen before?"""
-        try:
-            beside = self.site.workspace.path(mapping_name(self.name))
-            mapping = read_mapping(beside) if beside.is_file() else None
-            data = read_measurements([self.path], self.machine, mapping=mapping, note=_quiet)
-        except TheodoliteError as error:
-            show_message(str(error))
-            return
-        ui.label(f"{len(data)} configurations can be read.").mark("readable")
+    def _readable(self) -> Mapping | None:
+        """Say whether the file can be read as it stands, or as was chosen before: the mapping."""
+        self.verdict.clear()
+        mapping = None
+        with self.verdict:
+            try:
+                beside = self.site.workspace.path(mapping_name(self.name))
+                mapping = read_mapping(beside) if beside.is_file() else None
+                data = read_measurements([self.path], self.machine, mapping=mapping, note=_quiet)
+            except TheodoliteError as error:
+                show_message(str(error))
+            else:
+                ui.label(f"{len(data)} configurations can be read.").mark("readable")
+        return mapping
 
     def _wanted(self) -> list[tuple[str, tuple[str, ...]]]:
         joints = zip(self.machine.joint_names, self.machine.joint_types, strict=True)
@@ -153,24 +159,35 @@ class _Preview:
             found += [(stem, units) for stem in stems]
         return found
 
-    def _choice(self, stem: str, units: tuple[str, ...]) -> None:
+    def _choice(self, stem: str, units: tuple[str, ...], kept: Mapping | None) -> None:
+        before = {} if kept is None else kept.terms
+        told = next((u for u in units if (f"{stem}_{u}" if u else stem) in before), None)
+        term = None if told is None else before[f"{stem}_{told}" if told else stem]
+        column_before = "" if term is None or term.column not in self.names else term.column
         with ui.row().classes("no-wrap items-center gap-1"):
             ui.label(stem).classes("w-16")
             column = (
                 ui.select(
                     {"": "as named", **{name: name for name in self.names}},
-                    value="",
+                    value=column_before,
                     label="column",
                 )
                 .props("dense outlined")
                 .classes("w-32")
             )
             column.props["aria-label"] = f"column of {stem}"
-            unit = ui.select(list(units), value=units[0], label="unit").props("dense outlined")
+            unit = ui.select(list(units), value=told or units[0], label="unit").props(
+                "dense outlined"
+            )
             unit.classes("w-20").props["aria-label"] = f"unit of {stem}"
-            factor = ui.number("factor", value=1.0).props("dense outlined").classes("w-20")
+            factor = (
+                ui.number("factor", value=1.0 if term is None else term.factor)
+                .props("dense outlined")
+                .classes("w-20")
+            )
             factor.props["aria-label"] = f"factor of {stem}"
-        self.assigned[stem] = {"column": column, "unit": unit, "factor": factor}
+        offset = 0.0 if term is None else term.offset
+        self.assigned[stem] = {"column": column, "unit": unit, "factor": factor, "offset": offset}
 
     def _keep(self) -> None:
         terms = {}
@@ -179,7 +196,8 @@ class _Preview:
                 unit = chosen["unit"].value
                 name = f"{stem}_{unit}" if unit else stem
                 factor = chosen["factor"].value
-                terms[name] = Term(chosen["column"].value, 1.0 if factor is None else float(factor))
+                size = 1.0 if factor is None else float(factor)
+                terms[name] = Term(chosen["column"].value, size, chosen["offset"])
         if not terms:
             ui.notify("no column was chosen", type="warning")
             return
@@ -207,7 +225,14 @@ class _Preview:
             ui.notify(str(error), type="negative", multi_line=True)
             return
         self.panel.form.set("mapping", name)
+        self._readable()
         ui.notify(f"kept in {name}")
+
+
+def _cell(value: Any) -> str:
+    """A number with six digits, or the beginning of a text."""
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 3]}..."
 
 
 def _quiet(sentence: str) -> None:

@@ -124,6 +124,9 @@ class _Editor:
             ui.button("Save as", on_click=self._save_as).props("outline dense")
             self.undo = ui.button("Undo", icon="undo", on_click=self._undo).props("flat dense")
             self.redo = ui.button("Redo", icon="redo", on_click=self._redo).props("flat dense")
+            ui.button("Check", on_click=lambda: ui.navigate.to(address("check"))).props(
+                "flat dense"
+            )
             self.state = ui.label().mark("state")
         self.outside = ui.row().classes("items-center")
         self.verdict = ui.column().classes("w-full").mark("check")
@@ -137,8 +140,12 @@ class _Editor:
                         self.table = ui.column().classes("w-full")
                     with ui.tab_panel("text"):
                         self.text = ui.codemirror(
-                            self.draft.text, language="TOML", on_change=self._typed
-                        ).classes("w-full")
+                            self.draft.text,
+                            language="TOML",
+                            theme="oneDark" if self.site.look("dark") else "basicLight",
+                            on_change=self._typed,
+                        )
+                        self.text.classes("w-full").style("height: 60vh")
             self.picture = ui.column().classes("col")
         self._refresh()
         ui.timer(LOOK, self._look_outside)

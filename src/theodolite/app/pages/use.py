@@ -31,4 +31,4 @@ def _register(site: Site, verb: str) -> None:
         with framed(site, USES[verb]):
             panel = Panel(site, where.strip("/"), verb, first=FIRST.get(verb, ()))
             with panel.beside, ui.expansion("Bring files into the folder").props("dense"):
-                upload_area(site, lambda names: ui.navigate.reload())
+                upload_area(site, panel.take)

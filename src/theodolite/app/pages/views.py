@@ -23,10 +23,10 @@ from theodolite.report.page import Axes, Chart, Series, Style
 
 #: Colours of parameters, readable in both looks, and what they mean.
 COLOURS = {
-    "identifiable": "#2e9e5b",
-    "regrouped": "#d98e04",
-    "no effect": "#8a8f98",
-    "fixed": "#4a78c2",
+    "identifiable": "#1e7a43",
+    "regrouped": "#9a6200",
+    "no effect": "#63686f",
+    "fixed": "#3a63a8",
 }
 #: Rows of a table that are shown.
 ROWS = 12
