@@ -39,6 +39,8 @@ from theodolite.model.parameters import Group, Parameter, Unit
 
 #: A payload shows in a joint if it adds this many deviations of its residual.
 SHOWN = 1.0
+#: A gain so many times what is usual comes from a payload whose centre is not known.
+UNLIKE = 5.0
 #: Rounds of weighing the joints by their residuals.
 ROUNDS = 3
 
@@ -169,12 +171,23 @@ def identify_gains(
         np.array(places)[:, None] < 0, np.nan, spread.covariance[np.ix_(places, places)]
     )
     covariance = np.where(np.array(places) < 0, np.nan, covariance)
+    gains, loads = solution.values[size:].copy(), _payload_torques(serial, runs, carried)
+    lost = gains <= 0
+    if lost.any():
+        # A gain is positive: of one that the data do not show, only what is usual is known.
+        gains[lost] = _likely(gains)[lost]
+        covariance[lost], covariance[:, lost] = 0.0, 0.0
+        covariance[lost, lost] = gains[lost] ** 2
     errors = np.sqrt(np.diag(covariance))
-    gains, loads = solution.values[size:], _payload_torques(serial, runs, carried)
     weak = [
+        f"the gain of joint {serial.motor_names[joint]} is not determined by these recordings; "
+        "what is usual for the others stands in its place, give or take as much"
+        for joint in np.flatnonzero(lost).tolist()
+    ]
+    weak += [
         f"the payload hardly loads joint {serial.motor_names[joint]} ({loads[joint]:.2g} N m): do "
         "not trust its gain. Mount the payload off that axis, or move that joint more"
-        for joint in np.flatnonzero(loads < SHOWN * sigmas * gains).tolist()
+        for joint in np.flatnonzero(~lost & (loads < SHOWN * sigmas * gains)).tolist()
     ]
     return DriveGains(
         gains,
@@ -204,22 +217,35 @@ def _solve(
     """Parameters and gains, and the long-run deviations of the currents that weighed the joints."""
     motors = problem.dynamics.motors
     sigmas = np.ones(motors)
-    solution = solve(_CurrentProblem(problem, payload, sigmas, free=free))
-    gains = solution.values[-motors:]
-    if (gains <= 0).any():
+    # With a centre that is not known the linear problem has no scale: it begins at the flange.
+    solution = solve(_CurrentProblem(problem, payload, sigmas))
+    gains, start = solution.values[-motors:], solution.values
+    if (free is None and (gains <= 0).any()) or not (gains > 0).any():
         raise InputError(
             f"the gain of joint {int(np.argmin(gains)) + 1} would be negative",
             remedy="Check the payload, and which recordings carry it",
         )
+    if free is not None:
+        gains = _likely(gains)
+        size = _CurrentProblem(problem, payload, sigmas, gains, free).size
+        start = np.concatenate([np.zeros(size), gains])
     for _ in range(ROUNDS):
         currents = _CurrentProblem(problem, payload, sigmas, gains, free)
-        solution = solve(currents, start=solution.values)
+        solution = solve(currents, start=start)
+        start = solution.values
         parts = [block.residual.reshape(motors, -1) for block in currents.blocks(solution.values)]
         share = solution.identifiability.rank / motors
         # Of whitened residuals: what is left to correct.
         residuals = np.concatenate(parts, axis=1).T
         sigmas = sigmas * estimate_noise(residuals, problem.measured() / sigmas, share).long_run
     return solution, sigmas
+
+
+def _likely(gains: FloatArray) -> FloatArray:
+    """Gains of which those that cannot be are what most of the others are."""
+    usual = float(np.median(gains[gains > 0]))
+    possible = (gains > usual / UNLIKE) & (gains < UNLIKE * usual)
+    return np.where(possible, gains, usual)
 
 
 def _payload_torques(dynamics: Tree, runs: Sequence[Run], payload: FloatArray) -> FloatArray:

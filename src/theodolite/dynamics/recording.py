@@ -113,17 +113,22 @@ class Recording:
     def drop_repeats(self) -> Recording:
         """Without rows that repeat the one before: the driver was slower than its logger.
 
-        Only repetitions in all channels count that come again and again: a robot at rest repeats
-        itself too, but rarely.
+        Only repetitions count that come again and again: a robot at rest repeats itself too, but
+        rarely. Torques may come from a faster driver than positions.
         """
-        channels = [self.q, self.torques, self.qd, self.qdd]
-        table = np.concatenate([part for part in channels if part is not None], axis=1)
-        same = np.concatenate([[False], (np.diff(table, axis=0) == 0).all(axis=1)])
-        if not self.torques.any() or not self._repeats_are_short(same):
+        if not self.torques.any():
+            return self
+        motion = [part for part in (self.q, self.qd, self.qdd) if part is not None]
+        for what, channels in (("", [*motion, self.torques]), ("the positions of ", motion)):
+            table = np.concatenate(channels, axis=1)
+            same = np.concatenate([[False], (np.diff(table, axis=0) == 0).all(axis=1)])
+            if self._repeats_are_short(same):
+                break
+        else:
             return self
         note = (
-            f"{int(same.sum())} of {len(same)} rows repeat the row before: the driver is slower "
-            "than its logger. They are left out"
+            f"{int(same.sum())} of {len(same)} rows repeat {what}the row before: the driver is "
+            "slower than its logger. They are left out"
         )
         return replace(self._rows(np.flatnonzero(~same)), notes=(*self.notes, note))
 

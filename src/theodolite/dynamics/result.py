@@ -128,5 +128,14 @@ class IdentifiedDynamics:
             else (),
             tuple(self.identifiability.identifiable),
             self.statistics.covariance,
-            tuple(self.noise.sigmas.tolist()),
+            tuple(self._torque_deviations().tolist()),
         )
+
+    def _torque_deviations(self) -> FloatArray:
+        """What is left of each motor's torques as they were recorded, before any low-pass."""
+        runs = self.problem.runs
+        if not any(run.cutoff for run in runs):
+            return self.noise.sigmas
+        predicted = self.problem.predict_samples(self.values)
+        left = np.concatenate([run.torques - own for run, own in zip(runs, predicted, strict=True)])
+        return np.asarray(np.sqrt((left**2).mean(axis=0)))

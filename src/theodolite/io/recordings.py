@@ -38,6 +38,8 @@ TIMES = {"t_s": 1.0, "t_ms": 1e-3, "t_us": 1e-6, "t_ns": 1e-9}
 #: A time is damaged if it is this many usual steps away from the median of so many rows before
 #: and after it.
 FAR_STEPS, AROUND = 20.0, 5
+#: A number so many times further off than most are, or than its column ever changes, is wrong.
+MOSTLY, FAR_AWAY = 0.99, 20.0
 ALLOWED = (
     "t_s (t_ms, t_us, t_ns), q1_rad ..., qd1_rad_s ..., qdd1_rad_s2 ..., tau1_Nm ... or i1_A ..., "
     "temp1_C ..., ax_m_s2 ay_m_s2 az_m_s2"
@@ -147,7 +149,7 @@ def _columns(
     """The tables of a CSV file, by what they are, and what is to be said about it."""
     table = read_table(path, columns, ignore, skip_bad=skip_bad)
     if skip_bad:
-        table = _in_order(table)
+        table = _without_jumps(_in_order(table))
     notes: tuple[str, ...] = ()
     if len(table.skipped):
         notes = (
@@ -225,6 +227,29 @@ def _in_order(table: Table) -> Table:
     highest = np.maximum.accumulate(np.where(good, times, -np.inf))
     good[1:] &= times[1:] > highest[:-1]
     return table.without(~good)
+
+
+def _without_jumps(table: Table) -> Table:
+    """Without rows in which one number is far from those of the rows around it.
+
+    As far as no number of the column ever moves from one row to the next, but for such rows.
+    """
+    if len(table.lines) < 2 * AROUND:
+        return table
+    bad = np.zeros(len(table.lines), dtype=bool)
+    for number, name in enumerate(table.columns):
+        if name in TIMES:
+            continue
+        values = table.values[:, number]
+        around = np.lib.stride_tricks.sliding_window_view(
+            np.pad(values, AROUND, mode="edge"), 2 * AROUND + 1
+        )
+        away = np.abs(values - np.median(around, axis=1))
+        # Noise and motion are within a few times this; a wrong number is alone.
+        usual = max(float(np.quantile(away, MOSTLY)), float(np.ptp(np.median(around, axis=1))))
+        if usual > 0:
+            bad |= away > FAR_AWAY * usual
+    return table.without(bad)
 
 
 def _meaning(name: str, robot: Machine, path: Path) -> tuple[str, int, float]:

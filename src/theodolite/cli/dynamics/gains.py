@@ -89,8 +89,10 @@ def command(
             remedy="Give both; or neither, with a recording that holds torques and currents",
         )
     body = None if payload is None else _known(payload)
-    # The payload is given in the frame of the tip, so there must be just one.
-    dynamics = load_dynamics(robot, gravity, tip, stribeck_speed, any_tip=False)
+    # A whole payload is given in the frame of the tip, so there must be just one.
+    dynamics = load_dynamics(
+        robot, gravity, tip, stribeck_speed, any_tip=body is None or isinstance(body, float)
+    )
     reader = RecordingReader(
         dynamics, columns, ignore, None, skip_bad, choose_from_bags(robot, topic, joint_names, tip)
     )

@@ -65,7 +65,7 @@ def command(
     from theodolite.dynamics.payload import identify_payload
     from theodolite.report.dynamics import payload_data, show_payload, show_remarks
 
-    dynamics = load_dynamics(robot, gravity, tip, stribeck_speed)
+    dynamics = load_dynamics(robot, gravity, tip, stribeck_speed, any_tip=False)
     reader = RecordingReader(
         dynamics,
         columns,
