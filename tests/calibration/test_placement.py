@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import theodolite as th
+from theodolite.calibration.base_and_tool import moved_robot
 from theodolite.calibration.simulation import simulate
-from theodolite.model.poses import roll_pitch_yaw, rotation_matrix
+from theodolite.model.poses import Poses, roll_pitch_yaw, rotation_matrix
 
 
 def test_a_robot_and_its_reflectors_are_found_anywhere(rng: np.random.Generator) -> None:
@@ -56,3 +57,20 @@ def test_a_tool_parallel_to_the_flange_is_located(method: str, tool: dict[str, f
     result = th.identify(robot, elsewhere, method, start="locate", terms="none", gains=False)
     assert result.good, result.doubts()
     assert result.after["position"].rms < 1e-12
+
+
+@pytest.mark.parametrize("name", ["puma560", "panda"])
+def test_a_tool_that_is_turned_by_half_a_turn(name: str) -> None:
+    """No step leads there: base and tool come from the poses in closed form."""
+    rng = np.random.default_rng(1)
+    nominal = th.robots.load(name)
+    true = moved_robot(
+        th.perturb(nominal, th.ParameterErrors(1e-3, 2e-3), rng),
+        Poses.one(np.eye(3), np.array([0.3, 0.2, 0.1])),
+        Poses.one(np.diag([1.0, -1.0, -1.0]), np.array([0.0, 0.0, 0.1])),
+    )
+    noise = th.Noise(position=5e-5, orientation=1e-4)
+    data = th.simulate(true, "frame", points=40, rng=rng, noise=noise)
+    result = th.identify(nominal, data, "frame", gains=False, terms="none")
+    assert result.good, result.doubts()
+    assert result.after["orientation"].rms < 3e-4

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import theodolite as th
 from tests.quick import some_of
 from theodolite.calibration.alignment import compare
+from theodolite.calibration.catalogue import method_named
 from theodolite.design import designing
-from theodolite.design.constraints import Constraints, segment_distance
+from theodolite.design.constraints import Constraints, _segments, allowed, segment_distance
 from theodolite.design.criteria import Criterion, observability, score
 from theodolite.design.designing import accuracy_table, design, with_groups
 from theodolite.design.exchange import Search, choose
@@ -492,3 +493,58 @@ def test_many_candidates_are_looked_at_in_parts(robot: str, monkeypatch) -> None
     assert many.expected < few.expected
     assert max(seen) <= 180
     assert few.candidates <= 150 < many.candidates <= 1000
+
+
+def test_every_target_keeps_to_the_constraints() -> None:
+    """Three reflectors on an IRB 120: box, distance, facing and floor hold for each of them."""
+    points = [(0.15, 0.0, 0.0), (0.0, 0.15, 0.0), (0.0, 0.0, 0.15)]
+    robot = th.robots.irb120().with_targets(
+        [th.Target(f"p{n}", point) for n, point in enumerate(points, start=1)]
+    )
+    box = np.array([[-0.3, -0.5, 0.3], [0.5, 0.5, 0.9]])
+    sensor = np.array([1.5, 0.0, 0.5])
+    constraints = th.Constraints(
+        box=box, floor=0.2, sensor=sensor, nearest=1.1, farthest=1.7, facing=np.radians(60.0)
+    )
+    motors = robot.random_motors(4000, np.random.default_rng(0))
+    ok, _ = allowed(robot, motors, constraints)
+    assert 0 < ok.sum() < 4000
+    for target in range(3):
+        motion = robot.motion(robot.values, motors[ok], target)
+        assert (motion.position >= box[0]).all() and (motion.position <= box[1]).all()
+        assert motion.position[:, 2].min() >= 0.2
+        way = sensor - motion.position
+        distance = np.linalg.norm(way, axis=1)
+        assert distance.min() >= 1.1 and distance.max() <= 1.7
+        cosine = np.einsum("ni,ni->n", motion.rotation[:, :, 2], way) / distance
+        assert cosine.min() >= np.cos(np.radians(60.0)) - 1e-12
+
+
+def test_an_arm_does_not_reach_into_itself() -> None:
+    """Links with more arm between them than two radii keep two radii apart, tool included."""
+    robot, radius = th.robots.puma560(), 0.06
+    motors = robot.random_motors(3000, np.random.default_rng(0))
+    ok, _ = allowed(robot, motors, th.Constraints(radius=radius))
+    starts, ends = _segments(robot, motors[ok])
+    lengths = np.linalg.norm(ends - starts, axis=2)
+    assert ok.any()
+    for one in range(len(starts)):
+        for other in range(one + 2, len(starts)):
+            apart = segment_distance(starts[one], ends[one], starts[other], ends[other])
+            between = lengths[one + 1 : other].sum(axis=0)
+            assert (apart[between > 2 * radius] >= 2 * radius).all()
+    nothing, words = allowed(robot, motors, th.Constraints(radius=0.3))
+    assert not nothing.all()
+    assert "itself" in words
+
+
+@pytest.mark.parametrize(("robot", "method"), [("delta", "implicit"), ("gough", "inverse")])
+def test_errors_of_parallel_robots_are_those_of_the_world(robot: str, method: str) -> None:
+    """40 poses at 0.1 mm tell the tip to a tenth of a millimetre, not to centimetres."""
+    machine = th.robots.load(robot)
+    noise = th.Noise(position=1e-4, orientation=1e-4, known=True)
+    found = design(
+        machine, method_named(method), 40, rng=np.random.default_rng(0), noise=noise, pool=150,
+        refine=False,
+    )  # fmt: skip
+    assert found.expected < 1e-3

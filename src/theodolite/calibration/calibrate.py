@@ -368,7 +368,8 @@ class _Calibration:
         self.tell("fitting all measurements")
         problem = self.pose(self.data, gains=gains)
         _check_candidates(problem)
-        open_loops = problem.constrained()
+        # After a repair the search starts from what was known; multipliers would forget that.
+        open_loops = problem.constrained() if self.kept is None else None
         multipliers = None if open_loops is None else solve_with_multipliers(open_loops)
         try:
             solution = self.fit(problem, _start(problem, multipliers))

@@ -140,6 +140,8 @@ class Method(ABC):
     shows: ClassVar[Measured | None] = None
     #: Do its measurements say where the robot stands?
     places: ClassVar[bool] = False
+    #: Are they of the world, too, although something else says where the robot stands?
+    of_world: ClassVar[bool] = False
     #: Columns that only this method knows, with their units: ``("length_m",)``.
     columns: ClassVar[tuple[str, ...]] = ()
     #: Does a sensor read something, so that simulated noise is in the readings, not in a contact?

@@ -70,9 +70,10 @@ def try_other_starts(
         tolerances[:] = 0.0
         tolerances[taken.free] = taken.prior.tolerances
     tolerances[~np.isfinite(tolerances)] = 0.0
-    cost = taken.reduction.cost
     freedom = max(taken.reduction.rows - len(taken.changed), 1)
-    margin = SAME * cost / freedom
+    variance = taken.reduction.cost / freedom
+    cost = _merit(taken, variance)
+    margin = SAME * variance
     same = worse = better = 0
     best = cost
     for number in range(1, starts + 1):
@@ -90,10 +91,18 @@ def try_other_starts(
         if ended is None:
             worse += 1
             continue
-        found = ended.reduction.cost
+        found = _merit(ended, variance)
         smallest = max(margin, ROUNDING * far)
         same += abs(found - cost) <= smallest
         worse += found - cost > smallest
         better += cost - found > smallest
         best = min(best, found)
     return OtherStarts(starts, same, worse, better, best / cost if cost > 0 else 1.0)
+
+
+def _merit(ended: Solution, variance: float) -> float:
+    """Data and what was known before together: a robot without lengths may fit data exactly."""
+    if ended.prior is None:
+        return ended.reduction.cost
+    known = ended.prior.residual(ended.values[ended.changed])
+    return ended.reduction.cost + variance * float(known @ known)

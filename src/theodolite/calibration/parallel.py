@@ -281,6 +281,7 @@ class Implicit(_Parallel):
 
     name: ClassVar[str] = "implicit"
     title: ClassVar[str] = "closures of a parallel robot at measured poses"
+    of_world: ClassVar[bool] = True
 
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False
@@ -293,6 +294,7 @@ class Inverse(_Parallel):
 
     name: ClassVar[str] = "inverse"
     title: ClassVar[str] = "joints of a parallel robot from measured poses"
+    of_world: ClassVar[bool] = True
 
     def problem(
         self, robot: Machine, data: Dataset, *, noise: Noise, gains: bool = False

@@ -16,9 +16,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theodolite.arrays import FloatArray, seen
+from theodolite.calibration.base_and_tool import moved_robot
 from theodolite.calibration.data import Dataset
+from theodolite.calibration.hand_eye import solve_hand_eye
 from theodolite.calibration.method import ANOTHER_ROBOT, Method, Start, Started, rms_error
 from theodolite.calibration.noise import Noise
+from theodolite.calibration.quantities import all_of
 from theodolite.errors import InputError
 from theodolite.estimation.solver import Change, solve
 from theodolite.model.bodies import BodyElement
@@ -26,13 +29,15 @@ from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import placing
-from theodolite.model.poses import roll_pitch_yaw
+from theodolite.model.poses import Poses, roll_pitch_yaw
 from theodolite.model.robot import Robot, Target
 
 #: Nominal errors beyond this part of the reach mean that base or tool are elsewhere.
 ELSEWHERE = 0.05
 #: Points that fix where a machine or a sensor stands.
 ENOUGH = 3
+#: Orientations that are off by more, rms in radians, come from a tool that is mounted otherwise.
+TURNED = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +101,7 @@ def place(robot: Machine, data: Dataset, method: Method) -> Machine:
     A serial robot needs no starting placement where positions were measured; otherwise the fit
     starts from where the robot file puts it.
     """
+    given = robot
     if isinstance(robot, Robot) and data.positions is not None:
         # A single-point sensor reads nothing while its fixture touches the pointer.
         read = np.flatnonzero(seen(data.positions).any(axis=1))
@@ -103,6 +109,18 @@ def place(robot: Machine, data: Dataset, method: Method) -> Machine:
             robot = locate(robot, data.take(read).first_session())
     elif isinstance(robot, Mechanism) and data.positions is not None:
         robot = _stood(robot, data.first_session())
+    placed = _fitted(robot, data, method)
+    if _turn_error(method, placed, data) > TURNED and isinstance(given, Robot):
+        # Half a turn of the tool is as far as one can be: no step leads there.
+        turned = _by_poses(given, data.first_session())
+        other = placed if turned is None else _fitted(turned, data, method)
+        if _turn_error(method, other, data) < _turn_error(method, placed, data):
+            return other
+    return placed
+
+
+def _fitted(robot: Machine, data: Dataset, method: Method) -> Machine:
+    """The robot with all that says where it stands, and its tool, fitted from where they are."""
     # What places base and tool counts, whatever the user said.
     names = [parameter.name for parameter in robot.parameters if parameter.external]
     free = robot.with_priorities(dict.fromkeys(names, 2))
@@ -111,12 +129,39 @@ def place(robot: Machine, data: Dataset, method: Method) -> Machine:
     return robot.with_values(problem.calibrated(fitted.values).values)
 
 
+def _turn_error(method: Method, robot: Machine, data: Dataset) -> float:
+    """Root mean square of the robot's errors of orientation; 0 where none was measured."""
+    closed = robot.can_close(data.motors)
+    if data.rotations is None or not closed.any():
+        return 0.0
+    if not closed.all():
+        data = data.take(np.flatnonzero(closed))
+    problem = method.problem(robot, data, noise=Noise.guess(robot.reach()))
+    errors = problem.errors(np.array([p.value for p in problem.parameters]))
+    turns = all_of(errors, "orientation")
+    return float(np.sqrt(np.mean(turns**2))) if len(turns) else 0.0
+
+
+def _by_poses(robot: Robot, data: Dataset) -> Robot | None:
+    """Base and tool in closed form from whole poses; None where there are none."""
+    if data.positions is None or data.rotations is None:
+        return None
+    motion = robot.motion(robot.values, data.motors)
+    measured = Poses(data.rotations, data.positions[:, 0])
+    moved = Poses(np.asarray(motion.rotation), np.asarray(motion.position))
+    found = solve_hand_eye(measured, moved, robot.reach() or 1.0)
+    return None if found is None else moved_robot(robot, found.camera, found.target)
+
+
 def placed_start(robot: Machine, data: Dataset, method: Method, start: Start) -> Started:
     """Where a calibration from measured positions starts, and whether it was placed by them."""
     far = ELSEWHERE * robot.reach() or float("inf")
     known = all(name in robot.target_names for name in data.targets)
     if start is Start.NOMINAL or (
-        start is Start.AUTO and known and rms_error(method, robot, data) <= far
+        start is Start.AUTO
+        and known
+        and rms_error(method, robot, data) <= far
+        and _turn_error(method, robot, data) <= TURNED
     ):
         return Started(robot, False, method)
     placed = place(robot, data, method)

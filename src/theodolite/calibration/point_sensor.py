@@ -233,6 +233,7 @@ class PointSensor(Method):
 
     name: ClassVar[str] = "point-sensor"
     title: ClassVar[str] = "single-point sensor with an orientation fixture"
+    of_world: ClassVar[bool] = True
     options: ClassVar[frozenset[str]] = frozenset({"tool_turn"})
     #: Orientation of the tool in the fixture, (3, 3), where it is known.
     tool_turn: FloatArray | None = None

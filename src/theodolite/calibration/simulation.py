@@ -158,13 +158,16 @@ def observe_at(robot: Machine, method: Method, motors: FloatArray) -> Dataset:
         )
     motions = [robot.motion(robot.values, settled, n) for n in range(len(robot.target_names))]
     positions = np.stack([motion.position for motion in motions], axis=1)
+    turned = "rotations" in method.needs
+    if method.of_world:
+        # Platforms that turn need orientations, those that do not have none.
+        example = method.observe(robot, 1, np.random.default_rng(0))
+        turned = example.rotations is not None
     return Dataset(
         settled,
         positions=positions if "positions" in method.needs else None,
         targets=robot.target_names if "positions" in method.needs else ("",),
-        rotations=np.ascontiguousarray(motions[0].rotation)
-        if "rotations" in method.needs
-        else None,
+        rotations=np.ascontiguousarray(motions[0].rotation) if turned else None,
     )
 
 

@@ -42,16 +42,24 @@ class Constraints:
 
     def broken(self, robot: Machine, motors: FloatArray) -> dict[str, BoolArray]:
         """For each constraint, which configurations break it, (n,)."""
-        orientation, tips = robot.poses(motors)
         found: dict[str, BoolArray] = {}
-        if self.box is not None:
-            found["the box"] = ((tips < self.box[0]) | (tips > self.box[1])).any(axis=1)
-        if self.sensor is not None:
-            found |= self._by_sensor(orientation, tips)
+        # Each target has to be where the sensor sees it.
+        seen = [
+            robot.motion(robot.values, motors, target) for target in range(len(robot.target_names))
+        ]
+        for motion in seen:
+            here: dict[str, BoolArray] = {}
+            if self.box is not None:
+                outside = (motion.position < self.box[0]) | (motion.position > self.box[1])
+                here["the box"] = np.asarray(outside.any(axis=1))
+            if self.sensor is not None:
+                here |= self._by_sensor(motion.rotation, motion.position)
+            found = {name: found.get(name, False) | rows for name, rows in here.items()}
         if self.mobility > 0.0:
-            moves = mobility_of(robot, Targets(tips), motors)
+            moves = mobility_of(robot, Targets(seen[0].position), motors)
             found["the distance from singularities"] = ~(moves >= self.mobility)
         if self.floor is not None or self.walls or self.radius > 0.0:
+            tips = np.array([motion.position for motion in seen])
             found |= self._by_arm(robot, motors, tips)
         return found
 
@@ -79,22 +87,25 @@ class Constraints:
             sides["the floor"] = (np.array([0.0, 0.0, 1.0]), self.floor)
         for name, (normal, offset) in sides.items():
             # The base stands on the floor: what moves counts.
-            nearest = np.minimum(starts[1:] @ normal, ends[1:] @ normal).min(axis=0, initial=np.inf)
+            heights = [starts[1:] @ normal, ends[1:] @ normal, tips @ normal]
+            nearest = np.concatenate(heights).min(axis=0)
             found[name] = np.asarray(nearest - self.radius < offset)
         if self.radius > 0.0:
             found["the arm's distance from itself"] = self._touches_itself(starts, ends)
             if self.sensor is not None:
-                found["the line of sight"] = self._hidden(starts, ends, tips)
+                hidden = [self._hidden(starts, ends, points) for points in tips]
+                found["the line of sight"] = np.logical_or.reduce(hidden)
         return found
 
     def _touches_itself(self, starts: FloatArray, ends: FloatArray) -> BoolArray:
         touching = np.zeros(starts.shape[1], dtype=bool)
+        lengths = np.linalg.norm(ends - starts, axis=2)
         for one in range(len(starts)):
-            # Neighbours touch at their joint.
             for other in range(one + 2, len(starts)):
                 apart = segment_distance(starts[one], ends[one], starts[other], ends[other])
-                reach = np.linalg.norm(starts[one + 1] - ends[one + 1], axis=1)
-                touching |= (apart < 2 * self.radius) & (reach > 2 * self.radius)
+                # With less arm than that in between they are neighbours, and touch at their joint.
+                between = lengths[one + 1 : other].sum(axis=0)
+                touching |= (apart < 2 * self.radius) & (between > 2 * self.radius)
         return touching
 
     def _hidden(self, starts: FloatArray, ends: FloatArray, tips: FloatArray) -> BoolArray:
@@ -127,8 +138,8 @@ def _segments(robot: Robot, motors: FloatArray) -> tuple[FloatArray, FloatArray]
     size = {"parameters": len(robot.parameters), "basis": basis.shape[1]}
     places = [
         Chain(tape[:end], **size).motion(robot.values, basis).position
-        for end in range(1, len(tape) + 1)
-        if not tape[end - 1].rotation or end == len(tape)
+        for end in range(_first_joint(robot), len(tape) + 1)
+        if end == _first_joint(robot) or not tape[end - 1].rotation or end == len(tape)
     ]
     points = np.array(places)
     kept = [0]
@@ -136,6 +147,12 @@ def _segments(robot: Robot, motors: FloatArray) -> tuple[FloatArray, FloatArray]
         if np.linalg.norm(points[number] - points[kept[-1]], axis=1).max() > SHORTEST:
             kept.append(number)
     return points[kept[:-1]], points[kept[1:]]
+
+
+def _first_joint(robot: Robot) -> int:
+    """How many elements there are up to the first joint: what is before it does not move."""
+    tape = robot.chains[0].elements
+    return next(number for number, element in enumerate(tape, start=1) if element.varies)
 
 
 def segment_distance(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> FloatArray:

@@ -26,7 +26,7 @@ from theodolite.estimation.loss import Loss
 from theodolite.estimation.reduction import reduce
 from theodolite.estimation.solver import examine
 from theodolite.model.machine import Machine, Tip
-from theodolite.model.parameters import Group, Parameter
+from theodolite.model.parameters import Parameter
 
 #: Where a parameter has no tolerance, a change by this part of what the data resolve counts as one.
 FREE = 1.0
@@ -190,10 +190,8 @@ def task_weights(
     J = np.zeros((int(closed.sum()), 3, len(columns)))
     J[:, :, np.array(columns) >= 0] = motion.position_jacobian(own)
     free = _undetermined(method.gauge, motion)
-    for place, parameter in enumerate(known.parameters):
-        elsewhere = parameter.group is Group.BASE or parameter.places
-        if free is None and not method.places and elsewhere:
-            J[:, :, place] = 0.0
+    if free is None and not (method.places or method.of_world):
+        free = _undetermined(Gauge.PLACE, motion)
     rows = (J * known.scale).reshape(-1, len(columns))
     if free is not None:
         rows = rows - free @ np.linalg.lstsq(free, rows, rcond=None)[0]

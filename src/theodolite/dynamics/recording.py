@@ -123,14 +123,12 @@ class Recording:
             table = np.concatenate(channels, axis=1)
             same = np.concatenate([[False], (np.diff(table, axis=0) == 0).all(axis=1)])
             if self._repeats_are_short(same):
-                break
-        else:
-            return self
-        note = (
-            f"{int(same.sum())} of {len(same)} rows repeat {what}the row before: the driver is "
-            "slower than its logger. They are left out"
-        )
-        return replace(self._rows(np.flatnonzero(~same)), notes=(*self.notes, note))
+                note = (
+                    f"{int(same.sum())} of {len(same)} rows repeat {what}the row before: the "
+                    "driver is slower than its logger. They are left out"
+                )
+                return replace(self._rows(np.flatnonzero(~same)), notes=(*self.notes, note))
+        return self
 
     def _repeats_are_short(self, same: BoolArray) -> bool:
         share = float(same.mean())
