@@ -243,6 +243,13 @@ def test_files_of_others_are_read(tmp_path: Path) -> None:
     block += "D:\n- 0.1\n- 0.0\n- 0.0\n- 0.0\n- 0.0\n"
     (tmp_path / "k.yaml").write_text(block)
     assert read_camera(tmp_path / "k.yaml").lenses[0].lens.fy == 501.0
+    # As `ros2 topic echo` prints a CameraInfo.
+    info = "height: 480\nwidth: 640\ndistortion_model: plumb_bob\n"
+    info += "d:\n- 0.1\n- 0.0\n- 0.0\n- 0.0\n- 0.0\n"
+    info += "k:\n- 500.0\n- 0.0\n- 320.0\n- 0.0\n- 501.0\n- 240.0\n- 0.0\n- 0.0\n- 1.0\n"
+    (tmp_path / "info.yaml").write_text(info)
+    read = read_camera(tmp_path / "info.yaml")
+    assert read.lenses[0].lens.fy == 501.0 and read.size == (640, 480)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,17 @@ def test_hand_eye_in_closed_form_is_exact_and_bears_wrong_pictures() -> None:
     assert apart(found.camera, camera, 1.0)[0] < 1e-7
 
 
+@pytest.mark.parametrize(("stated", "seems"), [(0.001, 1000), (0.1, 10)])
+def test_a_board_in_another_unit_is_refused(stated: float, seems: int) -> None:
+    """Metres or centimetres for millimetres: no lens and no arm explains that."""
+    robot, _, data = scene("puma560", "hand", 0)
+    wrong = replace(data, points=stated * data.points)
+    with pytest.raises(th.InputError, match="times as large as stated") as caught:
+        th.identify(robot, wrong, th.Camera(mount="hand"), **QUICK)
+    size = float(str(caught.value).split(" the board is ")[1].split()[0])
+    assert size == pytest.approx(seems, rel=0.02)
+
+
 def test_turns_about_one_axis_do_not_show_the_hand_eye() -> None:
     rng = np.random.default_rng(0)
     angles = np.linspace(-1, 1, 12)

@@ -76,6 +76,25 @@ def solve_hand_eye(
     return HandEye(*pair, off <= max(AGREES * float(np.median(off)), ROUNDING))
 
 
+def scale_of(found: HandEye, seen: Poses, moved: Poses) -> float:
+    """How many times as large as stated the target is, by how far the robot moved it.
+
+    s t_A = R_C R_M t_B + R_C t_M + t_C, linear in s, t_B and t_C; the rotations know no size.
+    """
+    seen, moved = seen.take(found.agree), moved.take(found.agree)
+    facing, n = found.camera.rotation[0], int(found.agree.sum())
+    matrix = np.concatenate(
+        [
+            seen.position[:, :, None],
+            -(facing @ moved.rotation),
+            np.broadcast_to(-np.eye(3), (n, 3, 3)),
+        ],
+        axis=2,
+    )
+    wanted = moved.position @ facing.T
+    return float(np.linalg.lstsq(matrix.reshape(-1, 7), wanted.ravel(), rcond=None)[0][0])
+
+
 def middle(poses: Poses, length: float) -> Poses:
     """Of several estimates of one pose, the one that the others are nearest to."""
     far = [

@@ -17,7 +17,7 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.base_and_tool import moved_robot
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.frame import Frame
-from theodolite.calibration.hand_eye import middle, solve_hand_eye
+from theodolite.calibration.hand_eye import middle, scale_of, solve_hand_eye
 from theodolite.calibration.method import Start
 from theodolite.calibration.placement import place
 from theodolite.calibration.scene import GROUND, Scene
@@ -32,6 +32,8 @@ ENOUGH, MARKS = 3, 4
 #: Marks that are missed by less than this part of the picture: camera and target are where the
 #: robot file says, about.
 NEAR = 0.05
+#: A board so many times as large as stated, or as small, is given in another unit.
+ANOTHER_UNIT = 4.0
 
 
 class Beginning(NamedTuple):
@@ -196,6 +198,7 @@ def _placed(
     """The robot with base and tool where the pictures show them."""
     found = solve_hand_eye(poses.take(use), tips.take(use), length)
     if isinstance(robot, Robot) and found is not None:
+        _check_board(scale_of(found, poses.take(use), tips.take(use)))
         if scene.mount == GROUND:
             return moved_robot(robot, found.camera, found.target)
         return moved_robot(robot, found.target.inverse, found.camera.inverse)
@@ -205,6 +208,16 @@ def _placed(
     data = Dataset(motors, measured.position, rotations=measured.rotation)
     named = replace(data, targets=robot.target_names[:1])
     return place(robot, named, Frame())
+
+
+def _check_board(scale: float) -> None:
+    """Refuse a board whose lengths are in another unit."""
+    if scale > 0 and not 1.0 / ANOTHER_UNIT < scale < ANOTHER_UNIT:
+        size = f"{scale:.0f}" if scale >= 1.0 else f"{scale:.2g}"
+        raise InputError(
+            f"by the robot's motions the board is {size} times as large as stated",
+            remedy="Check the lengths of the board, which are in mm",
+        )
 
 
 def _anywhere(robot: Machine, length: float) -> Machine:

@@ -108,6 +108,21 @@ def _lenses(text: str) -> tuple[KnownLens, ...]:
     return (KnownLens(Lens.of(np.pad(values, (0, 9 - len(values))))),)
 
 
+def _sizes_of(texts: Sequence[str] | None) -> list[tuple[int, int] | None]:
+    """The size of the pictures that each lens was calibrated with, where its file says so."""
+    from theodolite.io.camera_file import read_camera
+
+    found: list[tuple[int, int] | None] = []
+    for text in texts or ():
+        if _is_numbers(text):
+            found.append(None)
+            continue
+        file = read_camera(Path(text))
+        # A file of several cameras holds the size of the first one's pictures.
+        found += [file.size, *[None] * (len(file.lenses) - 1)]
+    return found
+
+
 def _is_numbers(text: str) -> bool:
     try:
         return bool([float(item) for item in text.replace(",", " ").split()])
@@ -179,6 +194,7 @@ def seen_in(
             keep_lens=keep_lens,
             board_tolerance=board_tolerance,
             mount=mount or "ground",
+            sizes=_sizes_of(lens),
             progress=moved,
         )
     say_left_out(seen.rejected)

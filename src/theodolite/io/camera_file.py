@@ -274,11 +274,11 @@ def _from_yaml(text: str, where: str) -> CameraFile:
     words = dict(re.findall(r"(?m)^(\w+):[ \t]*([^\s#!][^\n#]*?)\s*$", text))
     try:
         matrix = next(
-            values[name] for name in ("camera_matrix", "cameraMatrix", "K") if name in values
+            values[name] for name in ("camera_matrix", "cameraMatrix", "K", "k") if name in values
         )
         distortion = next(
             values[name]
-            for name in ("distortion_coefficients", "distCoeffs", "dist_coeffs", "D")
+            for name in ("distortion_coefficients", "distCoeffs", "dist_coeffs", "D", "d")
             if name in values
         )
         name = words.get("distortion_model", "").strip("\"'")
@@ -293,8 +293,10 @@ def _from_yaml(text: str, where: str) -> CameraFile:
         pinhole = [matrix[0], matrix[4], matrix[2], matrix[5]]
         lens = Lens.of(np.array([*pinhole, *coefficients]), model)
         size = None
-        if "image_width" in words and "image_height" in words:
-            size = (int(words["image_width"]), int(words["image_height"]))
+        for wide, high in (("image_width", "image_height"), ("width", "height")):
+            if wide in words and high in words:
+                size = (int(words[wide]), int(words[high]))
+                break
     except (StopIteration, KeyError, ValueError, OverflowError, InputError) as error:
         raise InputError(
             f"is not a lens of OpenCV or ROS: {str(error) or 'a matrix is missing'}",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -51,6 +52,7 @@ def draw_pictures(
     by_file: dict[Path, list[tuple[Any, FloatArray]]] = {}
     for (path, sight), miss in zip(seen.sights, misses, strict=True):
         by_file.setdefault(path, []).append((sight, miss))
+    parents = {path.parent for path in by_file}
     rows, written = [], []
     for number, (path, sights) in enumerate(by_file.items(), 1):
         grey = read_grey(path)
@@ -69,13 +71,16 @@ def draw_pictures(
             cv2.putText(picture, title, (10, 28), cv2.FONT_HERSHEY_SIMPLEX, 0.8, colour, thick)
         # Numbered, since two folders may hold the same names; and no longer than files may be.
         name = f"{number:03}-{path.stem[:80]}.jpg"
-        small = cv2.resize(picture, None, fx=THUMBNAIL / WIDE, fy=THUMBNAIL / WIDE)
+        smaller = THUMBNAIL / picture.shape[1]
+        small = cv2.resize(picture, None, fx=smaller, fy=smaller, interpolation=cv2.INTER_AREA)
         for target, drawn in ((name, picture), (f"small-{name}", small)):
             done, content = cv2.imencode(".jpg", drawn)
             if done:
                 (folder / target).write_bytes(content.tobytes())
                 written.append(folder / target)
-        rows.append((name, path.name, sum(len(s.marks.ids) for s, _ in sights), error))
+        # Two cameras may have pictures of one name.
+        label = f"{path.parent.name}/{path.name}" if len(parents) > 1 else path.name
+        rows.append((name, label, sum(len(s.marks.ids) for s, _ in sights), error))
     page = folder / "index.html"
     page.write_text(_page(rows, seen, left_out, factor), encoding="utf-8")
     return [*written, page]
@@ -113,8 +118,8 @@ def _page(
         wrong = any(picture in other.split(" and ") for other in left_out)
         word = " <b>left out: does not fit the others</b>" if wrong else ""
         figures.append(
-            f'<figure{" class=wrong" if wrong else ""}><a href="{escape(name, quote=True)}">'
-            f'<img src="small-{escape(name, quote=True)}" alt=""></a><figcaption>'
+            f'<figure{" class=wrong" if wrong else ""}><a href="{quote(name)}">'
+            f'<img src="small-{quote(name)}" alt=""></a><figcaption>'
             f"{escape(picture)}<br>{marks} marks, {error:.3g} px rms{word}</figcaption></figure>"
         )
     unused = "".join(f"<li>{escape(one.name)}: {escape(one.reason)}</li>" for one in seen.rejected)

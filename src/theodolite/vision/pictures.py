@@ -66,12 +66,14 @@ def read_pictures(
     keep_lens: bool = False,
     board_tolerance: float = 0.0,
     mount: str = "ground",
+    sizes: Sequence[tuple[int, int] | None] = (),
     progress: Progress | None = None,
 ) -> Seen:
     """Pixels of a target's points, or poses with covariances, one picture per row of joints.
 
     Several folders are those of several cameras; several boards may be in each picture. Without a
-    lens it is calibrated: from the pictures of a folder of its own, or from these.
+    lens it is calibrated: from the pictures of a folder of its own, or from these. ``sizes`` are
+    those of the pictures, in pixels, that each given lens was calibrated with, where known.
     """
     folders = [Path(folder)] if isinstance(folder, str | Path) else [Path(one) for one in folder]
     several = [board] if isinstance(board, str | Board) else list(board)
@@ -95,13 +97,16 @@ def read_pictures(
         )
     bent = lens_model == FISHEYE or any(one.lens.model == FISHEYE for one in given)
     shown = _look(joints, folders, boards, bent=bent, progress=progress)
+    for number, size in enumerate(sizes):
+        if size is not None:
+            _check_size(shown, size, "the pictures that the lens was calibrated with", number)
     calibrated = None
     if lens_folder is not None and not given:
         calibrated, failed = lens_from_pictures(
             lens_folder, lens_board or boards[0], model=lens_model
         )
         shown.rejected.extend(failed)
-        _check_size(shown, calibrated[1])
+        _check_size(shown, calibrated[1], "the pictures for the lens")
         given = (calibrated[0].known,)
     if not given:
         given = tuple(
@@ -329,10 +334,10 @@ def _without_strays(
     return sights, paths, notes
 
 
-def _check_size(shown: _Shown, size: tuple[int, int]) -> None:
+def _check_size(shown: _Shown, size: tuple[int, int], what: str, camera: int = 0) -> None:
     for sight in shown.sights:
-        if sight.marks.size != size:
-            raise _different("the pictures for the lens", size, sight.marks.name, sight.marks.size)
+        if sight.camera == camera and sight.marks.size != size:
+            raise _different(what, size, sight.marks.name, sight.marks.size)
 
 
 def _different(one: str, first: tuple[int, int], other: str, second: tuple[int, int]) -> InputError:
