@@ -6,11 +6,12 @@ that would move a terminal's cursor or hide text are written as escapes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
 #: Nobody reads a longer message. Place and remedy have their share, what is wrong the next.
 LONGEST = 400
-_WHERE, _REMEDY, _WHAT, _ALLOWED = 100, 130, 200, 50
+_WHERE, _REMEDY, _WHAT, _ALLOWED = 100, 200, 200, 50
 
 
 def printable(text: str) -> str:
@@ -92,6 +93,26 @@ class InputError(TheodoliteError):
         return InputError(self.what, where=where, allowed=self.allowed, remedy=self.remedy)
 
 
+def install_command(extra: str) -> str:
+    """What to type to have an extra in this very environment, which may have no pip of its own."""
+    from importlib.metadata import PackageNotFoundError, distribution
+    from importlib.util import find_spec
+    from json import loads
+    from urllib.parse import unquote
+
+    pip = "pip" if find_spec("pip") is not None else f"PIP_PYTHON={sys.executable} python3 -m pip"
+    place = "theodolite"
+    try:
+        origin = loads(distribution("theodolite").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        origin = {}
+    url = origin.get("url", "")
+    if url.startswith("file://"):
+        # Installed from a folder, which is where the extras are, too.
+        place = unquote(url.removeprefix("file://"))
+    return f"{pip} install '{place}[{extra}]'"
+
+
 class MissingExtraError(InputError):
     """An optional library is not installed: what needs it, and which extra brings it."""
 
@@ -99,7 +120,7 @@ class MissingExtraError(InputError):
         self.extra = extra
         super().__init__(
             f"{what} needs the extra '{extra}', which is not installed",
-            remedy=f"Install it with: pip install 'theodolite[{extra}]'",
+            remedy=f"Install it with: {install_command(extra)}",
         )
 
 

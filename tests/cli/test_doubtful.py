@@ -120,7 +120,7 @@ def test_generated_files_are_accepted(theodolite, options: list, stated: list) -
     [
         (["generate", "scara", "-m", "position", "--out", "a", "--save-true", "a"], "same file"),
         (["generate", "scara", "-m", "position", "--out", "a", "--noise-mm", "inf"], "is inf"),
-        (["generate", "scara", "-m", "position", "--out", "a", "--error-mm", "inf"], "finite"),
+        (["generate", "scara", "-m", "position", "--out", "a", "--error-mm", "inf"], "error of inf"),
         (["generate", "scara", "-m", "plane", "--out", "a", "--plane", "1e-320,0,0"], "not a"),
         (["generate", "scara", "-m", "position", "--out", "a", "--points", "9" * 22], "points"),
         (["check", "x" * 300], "cannot be accessed"),
@@ -235,3 +235,48 @@ def test_validate_writes_the_error_of_every_target(theodolite, tmp_path) -> None
     )
     assert code == 2
     assert "exists already" in errors
+
+
+def test_an_outlier_does_not_make_the_nominal_robot_accurate(theodolite) -> None:
+    """One row off by 50 mm: the nominal robot's own errors drown in it, which proves nothing."""
+    code, _, errors = theodolite(
+        "generate", "puma560", "-m", "position", "--points", 60, "--error-mm", 0.5,
+        "--error-mrad", 1, "--noise-mm", 0.05, "--out", "clean.csv",
+    )  # fmt: skip
+    assert code == 0, errors
+    lines = Path("clean.csv").read_text().splitlines()
+    names = lines[0].split(",")
+    cells = lines[20].split(",")
+    cells[names.index("x_mm")] = str(float(cells[names.index("x_mm")]) + 50.0)
+    lines[20] = ",".join(cells)
+    Path("off.csv").write_text("\n".join(lines) + "\n")
+    code, out, errors = theodolite("identify", "puma560", "off.csv", "-m", "position", "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert not any("show no error of the nominal robot" in note for note in found["notes"])
+
+
+def test_markup_in_a_name_is_a_name(theodolite) -> None:
+    theodolite("new", "puma560", "mine.toml")
+    text = Path("mine.toml").read_text().replace("puma560", "[bold]x[/bold] [/x]", 1)
+    Path("mine.toml").write_text(text)
+    code, _, errors = theodolite(
+        "generate", "mine.toml", "-m", "position", "--points", 40, "--out", "d.csv"
+    )
+    assert code == 0, errors
+    code, _, errors = theodolite("identify", "mine.toml", "d.csv", "-m", "position")
+    assert code in (0, 1), errors
+    assert "bug" not in errors
+
+
+def test_noise_beyond_all_sensors_and_names_of_other_formats_are_refused(theodolite) -> None:
+    for option in ("--noise-mm", "--error-mm", "--noise-joint-deg", "--noise-px"):
+        code, _, errors = theodolite(
+            "generate", "puma560", "-m", "position", option, "1e308", "--out", "d.csv"
+        )
+        assert code == 2, errors
+        assert not Path("d.csv").exists()
+    for name in ("d.xlsx", "d.npz", "d.toml"):
+        code, _, errors = theodolite("generate", "puma560", "-m", "position", "--out", name)
+        assert code == 2 and "measurements are written as text" in errors
+        assert not Path(name).exists()

@@ -14,6 +14,8 @@ from theodolite.model.conventions import Joint
 #: Noise of an ordinary sensor: parts of the reach, radians. Only ratios count; residuals set the
 #: scale.
 GUESS = 1e-4
+#: Noise beyond these, in metres, radians or pixels, is a slip of the pen.
+SMALLEST, LARGEST = 1e-15, 1e9
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,11 @@ class Noise:
             value = getattr(self, name)
             if not isinstance(value, int | float | np.number):
                 raise InputError(f"{name} noise is {shown(value)}", allowed="a number, SI")
-            if not (np.isfinite(value) and value >= 0.0):
-                raise InputError(f"{name} noise is {value}", allowed="finite numbers, not negative")
+            if not (value == 0.0 or SMALLEST <= value <= LARGEST):
+                raise InputError(
+                    f"{name} noise is {value:g}",
+                    allowed=f"0, or {SMALLEST:g} to {LARGEST:g}, in metres, radians or pixels",
+                )
 
     def __repr__(self) -> str:
         parts = [f"position={self.position:g} m", f"orientation={self.orientation:g} rad"]

@@ -45,7 +45,7 @@ TURN = np.array([0.3, -0.5, 0.8])
 #: Rounds of random starts for simulated touches.
 ATTEMPTS = 30
 #: So many pointers that not every target reached: none will be.
-HOPELESS = 5
+HOPELESS = 12
 
 
 class PointSensorProblem(GeometricProblem):

@@ -244,7 +244,7 @@ class Result:
     @property
     def already_accurate(self) -> bool:
         """Do the measurements show no error of the nominal robot, by an F test at 5 %?"""
-        if self.robust:
+        if self.robust or self._gross_outliers() or self._far_above_noise():
             # An outlier would hide any gain.
             return False
         from scipy.special import fdtrc

@@ -11,7 +11,7 @@ from theodolite.arrays import FloatArray
 from theodolite.calibration.conditions import with_order
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import Method
-from theodolite.calibration.noise import Noise
+from theodolite.calibration.noise import LARGEST, Noise
 from theodolite.calibration.point_sensor import TouchGoal, mounted
 from theodolite.errors import InputError
 from theodolite.model import rotations
@@ -36,8 +36,12 @@ class ParameterErrors:
     gain: float = 0.0
 
     def __post_init__(self) -> None:
-        if not np.isfinite([self.length, self.angle, self.gain]).all():
-            raise InputError("parameter errors must be finite", allowed="finite numbers")
+        largest = np.abs([self.length, self.angle, self.gain]).max()
+        if not largest <= LARGEST:
+            raise InputError(
+                f"a parameter error of {largest:g}",
+                allowed=f"at most {LARGEST:g}, in metres, radians or parts of a gain",
+            )
 
     def of(self, unit: Unit) -> float:
         return {Unit.METRE: self.length, Unit.RADIAN: self.angle, Unit.ONE: self.gain}[unit]

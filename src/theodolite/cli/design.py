@@ -31,6 +31,8 @@ from theodolite.cli.options import (
 
 if TYPE_CHECKING:
     from theodolite.arrays import FloatArray
+    from theodolite.calibration.data import Dataset
+    from theodolite.calibration.method import Method
     from theodolite.calibration.noise import Noise
     from theodolite.design.constraints import Constraints
     from theodolite.model.machine import Machine
@@ -67,9 +69,26 @@ def command(
     candidates: Annotated[
         int, typer.Option(min=10, max=10**6, help="Candidates that are drawn.")
     ] = 2000,
+    grid: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="Candidates on a grid instead: so many values for each joint, within its limits.",
+        ),
+    ] = None,
+    among: Annotated[
+        Path | None,
+        typer.Option(metavar="F", help="Choose among the configurations of a file instead."),
+    ] = None,
     given: Annotated[
         Path | None, typer.Option(metavar="F", help="Measurements that were taken already.")
     ] = None,
+    noise_joint_deg: Annotated[
+        float, typer.Option(min=0.0, help="Noise of revolute joints, deg.")
+    ] = 0.0,
+    noise_slide_mm: Annotated[
+        float, typer.Option(min=0.0, help="Noise of prismatic joints, mm.")
+    ] = 0.0,
     noise_mm: Annotated[
         float, typer.Option(min=1e-6, help="Noise of each coordinate or contact, mm.")
     ] = 0.05,
@@ -103,6 +122,14 @@ def command(
             min=0.0, max=180.0, help="Largest angle between the tool's z axis and the sensor."
         ),
     ] = None,
+    view_deg: Annotated[
+        float | None,
+        typer.Option(min=0.1, max=180.0, help="Opening of the sensor's field of view, a cone."),
+    ] = None,
+    looking_at_mm: Annotated[
+        str,
+        typer.Option(metavar="X,Y,Z", help="The point of the world in the middle of that cone."),
+    ] = "0,0,0",
     arm_radius_mm: Annotated[
         float,
         typer.Option(min=0.0, help="Radius of the links, which must not touch or hide the target."),
@@ -161,7 +188,7 @@ def command(
             subject,
             way,
             points,
-            noise=noise_of(noise_mm, noise_mrad, noise_px),
+            noise=noise_of(noise_mm, noise_mrad, noise_px, noise_joint_deg, noise_slide_mm),
             criterion=kind,
             task=None if task is None else task_of(task, subject),
             constraints=_constraints(
@@ -171,10 +198,12 @@ def command(
                 sensor_mm,
                 distance_mm,
                 facing_deg,
+                view_deg,
+                looking_at_mm,
                 arm_radius_mm,
                 mobility,
             ),
-            pool=candidates,
+            pool=_pool(subject, way, candidates, grid, among),
             given=None if given is None else read_measurements([given], subject, needs=way.needs),
             until=None if until_mm is None else 1e-3 * until_mm,
             gains=gains,
@@ -194,11 +223,43 @@ def command(
         print_json(design_data(found))
 
 
-def noise_of(mm: float, mrad: float, px: float) -> Noise:
-    """Known noise of a sensor."""
+def noise_of(
+    mm: float, mrad: float, px: float, joint_deg: float = 0.0, slide_mm: float = 0.0
+) -> Noise:
+    """Known noise of a sensor and of joints."""
+    import numpy as np
+
     from theodolite.calibration.noise import Noise
 
-    return Noise(position=1e-3 * mm, orientation=1e-3 * mrad, pixel=px, known=True)
+    return Noise(
+        position=1e-3 * mm,
+        orientation=1e-3 * mrad,
+        pixel=px,
+        joint=float(np.radians(joint_deg)),
+        slide=1e-3 * slide_mm,
+        known=True,
+    )
+
+
+def _pool(
+    robot: Machine, method: Method, count: int, grid: str | None, among: Path | None
+) -> Dataset | int:
+    """What to choose from: drawn candidates, a grid of joints, or the rows of a file."""
+    from theodolite.calibration.simulation import observe_at, reads_anywhere
+    from theodolite.design.information import grid_of
+    from theodolite.errors import InputError
+    from theodolite.io.tables import read_measurements
+
+    if grid is not None and among is not None:
+        raise InputError("--grid and --among cannot be combined")
+    if grid is not None:
+        values = numbers(grid, 1e6)
+        return observe_at(robot, method, grid_of(robot, [int(value) for value in values]))
+    if among is None:
+        return count
+    needs = () if reads_anywhere(method) else method.needs
+    rows = read_measurements([among], robot, needs=needs, own=method.columns)
+    return observe_at(robot, method, rows.motors) if reads_anywhere(method) else rows
 
 
 def task_of(path: Path, robot: Machine) -> FloatArray:
@@ -231,6 +292,8 @@ def _constraints(
     sensor: str | None,
     distance: str | None,
     facing: float | None,
+    view: float | None,
+    looking_at: str,
     radius: float,
     mobility: float,
 ) -> Constraints:
@@ -262,8 +325,11 @@ def _constraints(
     range_ = some(distance, 2, "--distance-mm")
     if range_ is not None and range_[0] >= range_[1]:
         raise InputError(f"--distance-mm {distance}", allowed="the smaller distance first")
-    if place is None and (range_ is not None or facing is not None):
-        raise InputError("--distance-mm and --facing-deg need --sensor-mm")
+    if place is None and (range_ is not None or facing is not None or view is not None):
+        raise InputError("--distance-mm, --facing-deg and --view-deg need --sensor-mm")
+    middle = some(looking_at, 3, "--looking-at-mm")
+    if view is not None and place is not None and middle is not None and (middle == place).all():
+        raise InputError("--looking-at-mm is where the sensor stands")
     return Constraints(
         box=corners,
         floor=None if floor is None else 1e-3 * floor,
@@ -272,6 +338,8 @@ def _constraints(
         nearest=0.0 if range_ is None else float(range_[0]),
         farthest=np.inf if range_ is None else float(range_[1]),
         facing=None if facing is None else float(np.radians(facing)),
+        view=None if view is None else float(np.radians(view)),
+        looking_at=middle,
         radius=1e-3 * radius,
         mobility=mobility,
     )

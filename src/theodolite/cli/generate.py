@@ -113,12 +113,13 @@ def command(
     from theodolite.calibration.simulation import ParameterErrors, perturb, simulate
     from theodolite.errors import InputError
     from theodolite.io.robot_file import write_robot
-    from theodolite.io.tables import write_measurements
+    from theodolite.io.tables import check_text_table, write_measurements
     from theodolite.io.writing import check_writable
 
     for path in (out, save_true):
         if path is not None:
             check_writable(path, force=force)
+    check_text_table(out)
     if save_true is not None and save_true.resolve() == out.resolve():
         raise InputError("--out and --save-true are the same file", where=str(out))
     if board is not None and images is None:

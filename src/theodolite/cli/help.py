@@ -34,7 +34,7 @@ GROUPS = {
 WORDS = {"int": "N", "integer": "N", "float": "X", "path": "F", "str": "NAME", "text": "NAME"}
 _TYPE = re.compile(r"<(\w+).*?>|\b(INTEGER|FLOAT|PATH|TEXT)\b( RANGE)?")
 #: Limits as ``x>=0`` or ``1<=x<=5``: messages say them where they are broken.
-_LIMITS = re.compile(r"(; )?([\d.e+]+<=?)?x[<>]=?[\d.e+]+|(; )?[\d.e+]+<=?x\b")
+_LIMITS = re.compile(r"(; )?([\d.e+-]+<=?)?x[<>]=?[\d.e+-]+|(; )?[\d.e+-]+<=?x\b")
 
 
 class Command(TyperCommand):

@@ -192,11 +192,30 @@ def working(message: str) -> Any:
     """A spinner on a terminal, lines where a program asks for them, nothing elsewhere."""
     import os
 
-    from rich.console import Console
-
     if os.environ.get(PROGRESS):
         return ProgressLines(message)
-    return Console(stderr=True).status(message)
+    return _Spinner(message)
+
+
+class _Spinner:
+    """A spinner whose words are shown as they are: names may hold anything."""
+
+    def __init__(self, message: str) -> None:
+        from rich.console import Console
+        from rich.markup import escape
+
+        self._escape = escape
+        self._status = Console(stderr=True).status(escape(message))
+
+    def __enter__(self) -> _Spinner:
+        self._status.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._status.stop()
+
+    def update(self, message: str) -> None:
+        self._status.update(self._escape(message))
 
 
 def robot_named(text: str, *, tip: str | None = None, any_tip: bool = False) -> Machine:

@@ -35,6 +35,9 @@ class Constraints:
     nearest: float = 0.0
     farthest: float = np.inf
     facing: float | None = None
+    #: The opening of its field of view, a cone about the way to a point of the world.
+    view: float | None = None
+    looking_at: FloatArray | None = None
     #: Radius of the arm's capsules; 0: it is not in its own way.
     radius: float = 0.0
     #: Smallest mobility of the tip, lengths in reaches.
@@ -69,6 +72,11 @@ class Constraints:
         distance = np.linalg.norm(way, axis=1)
         outside = (distance < self.nearest) | (distance > self.farthest)
         found: dict[str, BoolArray] = {"the sensor's distance": np.asarray(outside)}
+        if self.view is not None:
+            middle = np.zeros(3) if self.looking_at is None else self.looking_at
+            ahead = (middle - self.sensor) / np.linalg.norm(middle - self.sensor)
+            inside = -way @ ahead / np.maximum(distance, 1e-12)
+            found["the field of view"] = np.asarray(inside < np.cos(self.view / 2))
         if self.facing is not None:
             cosine = np.einsum("ni,ni->n", orientation[:, :, 2], way) / np.maximum(distance, 1e-12)
             found["the target facing the sensor"] = np.asarray(cosine < np.cos(self.facing))

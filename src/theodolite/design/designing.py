@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.conditions import with_any_conditions
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.method import Method
 from theodolite.calibration.model_choice import Model
@@ -36,6 +37,8 @@ SLIGHT = 1e-9
 REFINED, NEIGHBOURS = (0.1, 0.03, 0.01), 20
 #: Candidates that are in memory at a time.
 AT_ONCE = 20_000
+#: Under constraints so many candidates are enough, and this often more are drawn to have them.
+PLENTY, ROUNDS = 500, 40
 #: No more measurements are planned than this.
 MOST = 1000
 
@@ -220,6 +223,13 @@ def allowed_candidates(
     rng: np.random.Generator,
 ) -> Dataset:
     """Measurements that could be taken: drawn, or of a file; those that keep to all constraints."""
+    if isinstance(pool, int) and constraints is not None and reads_anywhere(method):
+        motors, words = _kept_motors(robot, constraints, pool, rng)
+        if not len(motors):
+            raise InputError(
+                f"no candidate keeps to all constraints; {words}", remedy="Loosen that one first"
+            )
+        return with_any_conditions(observe_at(robot, method, motors), robot, rng)
     data = candidates(robot, method, pool, rng) if isinstance(pool, int) else pool
     if constraints is None:
         return data
@@ -232,6 +242,25 @@ def allowed_candidates(
             f"no candidate keeps to all constraints; {words}", remedy="Loosen that one first"
         )
     return data.take(rows)
+
+
+def _kept_motors(
+    robot: Machine, constraints: Constraints, count: int, rng: np.random.Generator
+) -> tuple[FloatArray, str]:
+    """Configurations that keep to all constraints, and what excludes most of the others.
+
+    Where few do, more are drawn than was asked for: a small box is no reason to give up.
+    """
+    kept, found, words = 0, [], ""
+    for _ in range(ROUNDS):
+        motors, closed = robot.settled(robot.random_motors(count, rng))
+        motors = motors[closed]
+        ok, words = allowed(robot, motors, constraints)
+        found.append(motors[ok])
+        kept += int(ok.sum())
+        if kept >= min(count, PLENTY):
+            break
+    return np.concatenate(found), words
 
 
 def _check(known: Information, points: int, given: Dataset | None) -> None:

@@ -11,6 +11,7 @@ and, noise being one, the covariance M^-1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,11 +28,14 @@ from theodolite.estimation.reduction import reduce
 from theodolite.estimation.solver import examine
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Parameter
+from theodolite.model.robot import Robot
 
 #: Where a parameter has no tolerance, a change by this part of what the data resolve counts as one.
 FREE = 1.0
 #: Candidates with more rows than this are shortened.
 MANY_ROWS = 12
+#: Points of a grid of candidates.
+LARGEST_GRID = 1_000_000
 #: What tells less of a direction, as a part of what its tolerance does, tells nothing.
 NOTHING = 1e-3
 
@@ -169,6 +173,24 @@ def candidates(
     """Random configurations, sets or pictures that the method could measure."""
     found = method.observe(robot, count, rng, per_set=per_set)
     return with_any_conditions(found, robot, rng)
+
+
+def grid_of(robot: Machine, counts: Sequence[int]) -> FloatArray:
+    """Motor variables on a grid: so many values of each joint, evenly within its limits."""
+    whole = int(np.prod(counts, dtype=float)) if counts else 0
+    if len(counts) != robot.joints or min(counts) < 1 or not 1 <= whole <= LARGEST_GRID:
+        raise InputError(
+            f"a grid of {','.join(map(str, counts))}",
+            allowed=f"{robot.joints} whole numbers, one for each joint, of which the product is at "
+            f"most {LARGEST_GRID}",
+        )
+    # The middle of equal parts: limits themselves are where nobody measures.
+    parts = [(np.arange(count) + 0.5) / count for count in counts]
+    places = np.stack(np.meshgrid(*parts, indexing="ij"), axis=-1).reshape(-1, robot.joints)
+    readings = robot.lower + places * (robot.upper - robot.lower)
+    motors = robot.motors_at(readings) if isinstance(robot, Robot) else readings
+    settled, closed = robot.settled(motors)
+    return settled[closed]
 
 
 def task_weights(

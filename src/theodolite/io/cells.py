@@ -91,7 +91,8 @@ def layout_of(lines: Sequence[str]) -> Layout:
 
     Without any numbers it is the one with most cells.
     """
-    sample = lines[len(lines) // 2 :][:_SAMPLE]
+    # A short file counts whole: its decimal commas may stand in its first lines alone.
+    sample = lines[len(lines) // 2 :][:_SAMPLE] if len(lines) > _SAMPLE else lines
     best, score = _LAYOUTS[0], (0.0, 0)
     for layout in _LAYOUTS:
         rows = [layout.split(line) for line in sample]

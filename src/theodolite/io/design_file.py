@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from theodolite.calibration.data import Dataset
-from theodolite.io.tables import named_columns
+from theodolite.io.tables import check_text_table, named_columns
 from theodolite.io.writing import write_text
 from theodolite.model.machine import Machine
 
@@ -30,4 +30,5 @@ def write_design(data: Dataset, robot: Machine, path: Path, *, force: bool = Fal
         ",".join(repr(float(v)) if isinstance(v, float) else str(v) for v in row)
         for row in zip(*table.values(), strict=True)
     ]
+    check_text_table(path)
     write_text(path, "\n".join(lines) + "\n", force=force)

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.quantities import Displacements, quantity, source_of
+from theodolite.io.tables import check_text_table
 from theodolite.io.units import shown_in
 from theodolite.io.writing import write_text
 
@@ -90,4 +91,5 @@ def write_residuals(
             if suspicious is not None:
                 cells.append(int(row in suspicious))
             table.writerow(cells)
+    check_text_table(path)
     write_text(path, text.getvalue(), force=force)

@@ -18,6 +18,7 @@ from theodolite.io.plain import from_plain, to_plain
 from theodolite.io.reading import read_text
 from theodolite.io.robot_file import format_robot, parse_robot
 from theodolite.io.writing import write_text
+from theodolite.matrices import is_covariance
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.robot import Robot
 
@@ -97,6 +98,8 @@ def _check(result: Result) -> None:
         pairs = zip(found, shape, strict=False)
         if len(found) != len(shape) or any(w not in (None, f) for f, w in pairs):
             raise InputError(f"{name} has the shape {found}")
+    if not is_covariance(spread.covariance) or not np.isfinite(known.R).all():
+        raise InputError("statistics.covariance, or identifiability.R, holds no possible numbers")
     for name, indices, limit in (
         *((n, getattr(known, n), unknowns) for n in ("base", "regrouped", "no_effect", "hidden")),
         ("outliers.rows", out.rows, rows),

@@ -267,15 +267,28 @@ def _check_limits(table: Table, data: Dataset, robot: Machine) -> None:
     )
 
 
+#: What a table of text may be called.
+TEXT_TABLES = (".csv", ".txt", ".tsv", ".dat", "")
+
+
 def write_measurements(
     data: Dataset, robot: Machine, path: Path | str, *, force: bool = False
 ) -> None:
     """Write measurements in degrees and millimetres, with all their digits."""
     check_machine(robot)
+    check_text_table(Path(path))
     table = named_columns(data, robot)
     rows = zip(*(column.tolist() for column in table.values()), strict=True)
     text = [",".join(table), *(",".join(map(_cell, row)) for row in rows)]
     write_text(Path(path), "\n".join(text) + "\n", force=force)
+
+
+def check_text_table(path: Path) -> None:
+    """Refuse a name by which what is written would be taken for something else."""
+    if path.suffix.lower() not in TEXT_TABLES:
+        raise InputError(
+            "measurements are written as text", where=str(path), allowed=TEXT_TABLES[:-1]
+        )
 
 
 def named_columns(data: Dataset, robot: Machine) -> dict[str, Any]:

@@ -223,7 +223,10 @@ class Robot(Conveniences):
 
     def random_motors(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Motor variables of configurations uniform within the joint limits, (count, joints)."""
-        readings = rng.uniform(self.lower, self.upper, (count, self.joints))
+        return self.motors_at(rng.uniform(self.lower, self.upper, (count, self.joints)))
+
+    def motors_at(self, readings: FloatArray) -> FloatArray:
+        """Motor variables at which the joints read so (n, joints)."""
         return self.transmission.motors(readings + self.transmission.offset)
 
     def can_close(self, motors: FloatArray, values: FloatArray | None = None) -> BoolArray:

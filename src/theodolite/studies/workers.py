@@ -15,7 +15,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
-from theodolite.errors import InputError, TheodoliteError
+from theodolite.errors import InputError, TheodoliteError, install_command
 from theodolite.estimation.merging import Each, in_turn
 
 Task = TypeVar("Task")
@@ -151,6 +151,6 @@ def _distributed() -> Any:
     except ImportError as error:
         raise InputError(
             "work in several processes needs Dask",
-            remedy="Install it with: pip install 'theodolite[scale]'; one process needs nothing",
+            remedy=f"Install it with: {install_command('scale')}; one process needs nothing",
         ) from error
     return distributed

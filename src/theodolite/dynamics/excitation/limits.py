@@ -20,6 +20,8 @@ BETWEEN = 2
 #: strokes per second and per second squared, which is as much where a hinge turns once.
 DEFAULT_VELOCITY, DEFAULT_ACCELERATION = 2.0, 6.0
 STROKE_VELOCITY, STROKE_ACCELERATION = 1.0 / 3.0, 1.0
+#: Limits beyond these are slips of the pen.
+SLOWEST, FASTEST = 1e-12, 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +142,13 @@ class Limits:
             joint = int(np.argmax(self.lower >= self.upper)) + 1
             raise InputError(f"the limits of joint {joint} leave no room")
         for name, values in (("velocity", self.velocity), ("acceleration", self.acceleration)):
-            if not (values > 0).all():
-                joint = int(np.argmin(values)) + 1
-                raise InputError(f"the highest {name} of joint {joint} is not positive")
+            possible = (values >= SLOWEST) & (values <= FASTEST)
+            if not possible.all():
+                joint = int(np.argmin(possible)) + 1
+                raise InputError(
+                    f"the highest {name} of joint {joint} is {values[joint - 1]:g}",
+                    allowed=f"{SLOWEST:g} to {FASTEST:g}, in radians or metres",
+                )
 
     @property
     def middle(self) -> FloatArray:
