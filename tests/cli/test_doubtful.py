@@ -120,7 +120,7 @@ def test_generated_files_are_accepted(theodolite, options: list, stated: list) -
     [
         (["generate", "scara", "-m", "position", "--out", "a", "--save-true", "a"], "same file"),
         (["generate", "scara", "-m", "position", "--out", "a", "--noise-mm", "inf"], "is inf"),
-        (["generate", "scara", "-m", "position", "--out", "a", "--error-mm", "inf"], "error of inf"),
+        (["generate", "scara", "-m", "position", "--out", "a", "--error-mm", "inf"], "of inf"),
         (["generate", "scara", "-m", "plane", "--out", "a", "--plane", "1e-320,0,0"], "not a"),
         (["generate", "scara", "-m", "position", "--out", "a", "--points", "9" * 22], "points"),
         (["check", "x" * 300], "cannot be accessed"),
