@@ -5,22 +5,40 @@ The functions here accept what is at hand and pass it on to the core, which know
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from theodolite.accepting import (
+    DataLike,
+    MethodLike,
+    NamedColumns,
+    Random,
+    RobotLike,
+    accepting,
+    check_count,
+    check_motors,
+    check_noise,
+    to_data,
+    to_generator,
+    to_member,
+    to_method,
+    to_robot,
+)
 from theodolite.arrays import FloatArray
-from theodolite.assessment.comparison import Compared, Comparison, compare_robots
-from theodolite.assessment.diagnosis import Diagnosis, Suspect, diagnose
+from theodolite.assessment.comparison import Compared, Comparison
+from theodolite.assessment.comparison import compare_robots as _compare_robots
+from theodolite.assessment.diagnosis import Diagnosis, Suspect
+from theodolite.assessment.diagnosis import diagnose as _diagnose
 from theodolite.assessment.iso9283.attained import Attained, Test
 from theodolite.assessment.iso9283.evaluation import Evaluation
 from theodolite.assessment.iso9283.evaluation import evaluate as evaluate_iso9283
 from theodolite.assessment.iso9283.figures import Figure
-from theodolite.assessment.iso9283.plan import Plan, plan_tests
+from theodolite.assessment.iso9283.plan import Plan
+from theodolite.assessment.iso9283.plan import plan_tests as _plan_tests
 from theodolite.calibration import alignment as _alignment
 from theodolite.calibration import calibrate as _calibrate
 from theodolite.calibration import cross_validation as _cross_validation
@@ -28,9 +46,10 @@ from theodolite.calibration import simulation as _simulation
 from theodolite.calibration.analytic import Measured, analytic
 from theodolite.calibration.calibrate import HOLD_OUT
 from theodolite.calibration.camera import Camera
-from theodolite.calibration.catalogue import method_named
 from theodolite.calibration.circle_points import Axis, robot_from_circles
-from theodolite.calibration.completeness import Completed, complete, completeness
+from theodolite.calibration.completeness import Completed
+from theodolite.calibration.completeness import complete as _complete
+from theodolite.calibration.completeness import completeness as _completeness
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.distance import Distance
 from theodolite.calibration.fixture import FixtureProblem, Touches
@@ -44,7 +63,8 @@ from theodolite.calibration.method import Gauge, Method, Start
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.orientation import Orientation
 from theodolite.calibration.parallel import Implicit, Inverse
-from theodolite.calibration.placement import locate, place
+from theodolite.calibration.placement import locate as _locate
+from theodolite.calibration.placement import place as _place
 from theodolite.calibration.plane import Plane, PlaneKnown
 from theodolite.calibration.point_sensor import PointSensor
 from theodolite.calibration.position import Position
@@ -58,18 +78,21 @@ from theodolite.calibration.term_groups import term_names
 from theodolite.calibration.tip_method import TipMethod, TipResidual
 from theodolite.calibration.validate import Validation
 from theodolite.calibration.validate import validate as _validate
-from theodolite.compensation.compensate import Compensation, compensate, compensate_joints
+from theodolite.compensation.compensate import Compensation
+from theodolite.compensation.compensate import compensate as _compensate
+from theodolite.compensation.compensate import compensate_joints as _compensate_joints
 from theodolite.compensation.controller import ControllerFrames
 from theodolite.compensation.inverse import Inverse as InverseKinematics
 from theodolite.compensation.inverse import Reach, Targets
-from theodolite.compensation.inverse import inverse as inverse_kinematics
+from theodolite.compensation.inverse import inverse as _inverse
 from theodolite.compensation.uncertainty import Uncertainty
 from theodolite.design.constraints import Constraints
 from theodolite.design.criteria import Criterion
-from theodolite.design.designing import Design, accuracy_table
-from theodolite.design.designing import design as design_measurements
+from theodolite.design.designing import Design
+from theodolite.design.designing import accuracy_table as _accuracy_table
+from theodolite.design.designing import design as _design
 from theodolite.design.sensitivity import Sensitivity
-from theodolite.design.sensitivity import sensitivity as find_sensitivity
+from theodolite.design.sensitivity import sensitivity as _sensitivity
 from theodolite.dynamics.base_parameters import find_base_parameters
 from theodolite.dynamics.current_ratio import gains_from_torques
 from theodolite.dynamics.drive_gains import identify_gains
@@ -80,7 +103,7 @@ from theodolite.dynamics.identify import identify_dynamics
 from theodolite.dynamics.inertia import RigidBody
 from theodolite.dynamics.judge import judge_identification, validate_parameters
 from theodolite.dynamics.loop_dynamics import LoopDynamics
-from theodolite.dynamics.machine_dynamics import build_dynamics
+from theodolite.dynamics.machine_dynamics import build_dynamics as _build_dynamics
 from theodolite.dynamics.motion_torques import predict_motion, simulate_recording
 from theodolite.dynamics.payload import identify_payload
 from theodolite.dynamics.prediction import predict
@@ -265,26 +288,31 @@ __all__ = [
     "write_robot",
 ]
 
-#: A machine, its file, or the name of a built-in one.
-RobotLike: TypeAlias = Machine | str | Path
-#: A method or its name.
-MethodLike: TypeAlias = Method | str
+#: These take names and files of robots, names of methods, lists and seeds, too.
+accuracy_table = accepting(_accuracy_table)
+build_dynamics = accepting(_build_dynamics)
+compensate = accepting(_compensate)
+compensate_joints = accepting(_compensate_joints)
+complete = accepting(_complete)
+completeness = accepting(_completeness)
+design_measurements = accepting(_design)
+diagnose = accepting(_diagnose)
+find_sensitivity = accepting(_sensitivity)
+inverse_kinematics = accepting(_inverse)
+locate = accepting(_locate)
+place = accepting(_place)
+plan_tests = accepting(_plan_tests)
 
 
-class NamedColumns(Protocol):
-    """A table with named columns: a pandas DataFrame, a dict of arrays."""
-
-    def keys(self) -> Iterable[Any]: ...
-
-    def __getitem__(self, name: Any, /) -> Any: ...
-
-
-#: Measurements: a data set, a file or several, or a table with named columns.
-DataLike: TypeAlias = Dataset | str | Path | Sequence[str | Path] | NamedColumns
-#: A random generator or a seed.
-Random: TypeAlias = np.random.Generator | int | None
-
-_Kind = TypeVar("_Kind", bound=Enum)
+def compare_robots(
+    first: RobotLike | Compared, second: RobotLike | Compared, rng: Random = None
+) -> Comparison:
+    """Which parameters of two robots, or of two results, differ, and how far apart the tips are."""
+    one, other = (
+        side if isinstance(side, Compared) else Compared(to_robot(side).name, to_robot(side))
+        for side in (first, second)
+    )
+    return _compare_robots(one, other, to_generator(rng))
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,13 +368,13 @@ def identify(
     within the tolerances show whether the minimum is the only one. ``tell`` is called with what is
     done next, in words.
     """
-    machine = _robot(robot)
+    machine = to_robot(robot)
     pieces = _pieces(machine, data, method)
     if pieces is None:
         recorded, way = _recorded(machine, data, method)
     else:
-        recorded, way = pieces.excerpt(), _method(cast(MethodLike, method))
-    _noise(noise)
+        recorded, way = pieces.excerpt(), to_method(cast(MethodLike, method))
+    check_noise(noise)
     for name, value in (("gains", gains), ("rows_as_time", rows_as_time), ("links", links)):
         if not isinstance(value, bool | None):
             raise InputError(f"{name} is {shown(value)}", allowed="True or False")
@@ -370,15 +398,17 @@ def identify(
         terms=term_names(terms),
         rows_as_time=rows_as_time,
         pieces=pieces,
-        loss=loss if loss is None or isinstance(loss, Loss) else Loss(_member(Shape, loss, "loss")),
-        start=_member(Start, start, "start"),
-        change=_member(Change, change, "change"),
+        loss=loss
+        if loss is None or isinstance(loss, Loss)
+        else Loss(to_member(Shape, loss, "loss")),
+        start=to_member(Start, start, "start"),
+        change=to_member(Change, change, "change"),
         links=links,
         only=(only,) if isinstance(only, str) else tuple(only),
         after=after,
         hold_out=hold_out,
         starts=starts,
-        rng=_generator(rng),
+        rng=to_generator(rng),
         progress=progress,
         tell=tell,
         provenance=provenance,
@@ -391,7 +421,7 @@ def _pieces(machine: Machine, data: SourcesLike, method: MethodLike | None) -> P
 
     if method is None or not isinstance(data, str | Path) or not is_long(Path(data)):
         return None
-    way = _method(method)
+    way = to_method(method)
     return Pieces(open_long_measurements(data, machine, needs=way.needs, own=way.columns))
 
 
@@ -406,8 +436,8 @@ def _recorded(
                 "no method was given",
                 allowed="a method such as 'position', or several sources: [Source(data, method)]",
             )
-        way = _method(method)
-        return _data(cast(DataLike, data), machine, way), way
+        way = to_method(method)
+        return to_data(cast(DataLike, data), machine, way), way
     if method is not None or len(sources) != len(_several(data)):
         raise InputError(
             "sources and other data are mixed",
@@ -418,13 +448,13 @@ def _recorded(
 
 def _source(source: Source, machine: Machine) -> _Source:
     """A source with its data read."""
-    way = _method(source.method)
-    _noise(source.noise)
+    way = to_method(source.method)
+    check_noise(source.noise)
     for name in ("name", "target"):
         value = getattr(source, name)
         if not isinstance(value, str | None):
             raise InputError(f"the {name} of a source is {shown(value)}", allowed="a text")
-    data = _data(source.data, machine, way)
+    data = to_data(source.data, machine, way)
     return _Source(data, way, source.noise, source.name, source.target)
 
 
@@ -450,9 +480,9 @@ def identifiable(
     rng: Random = None,
 ) -> Identifiability:
     """What a method determines of a robot, from random configurations or from given data."""
-    machine, way = _robot(robot), _method(method)
-    recorded = None if data is None else _data(data, machine, way)
-    return _calibrate.identifiable(machine, way, data=recorded, gains=gains, rng=_generator(rng))
+    machine, way = to_robot(robot), to_method(method)
+    recorded = None if data is None else to_data(data, machine, way)
+    return _calibrate.identifiable(machine, way, data=recorded, gains=gains, rng=to_generator(rng))
 
 
 def simulate(
@@ -469,16 +499,16 @@ def simulate(
 
     At random configurations, or ``at`` given motor variables (n, joints), whatever ``points`` says.
     """
-    _count(points, "points")
-    _count(per_set, "per_set")
-    _noise(noise)
-    rng = _generator(rng) or np.random.default_rng(0)
-    machine = _robot(robot)
+    check_count(points, "points")
+    check_count(per_set, "per_set")
+    check_noise(noise)
+    rng = to_generator(rng) or np.random.default_rng(0)
+    machine = to_robot(robot)
     if at is not None:
         at = np.atleast_2d(np.asarray(at, dtype=np.float64))
-        _check_motors(Dataset(at), machine)
+        check_motors(Dataset(at), machine)
     return _simulation.simulate(
-        machine, _method(method), points=points, rng=rng, noise=noise, per_set=per_set, at=at
+        machine, to_method(method), points=points, rng=rng, noise=noise, per_set=per_set, at=at
     )
 
 
@@ -494,10 +524,10 @@ def compare(
 
     ``gauge`` names what a method cannot know, such as where a robot stands: that is fitted first.
     """
-    _count(configurations, "configurations")
-    rng = _generator(rng) or np.random.default_rng(0)
+    check_count(configurations, "configurations")
+    rng = to_generator(rng) or np.random.default_rng(0)
     return _alignment.compare(
-        _robot(robot), _robot(truth), gauge, rng, configurations=configurations
+        to_robot(robot), to_robot(truth), gauge, rng, configurations=configurations
     )
 
 
@@ -513,113 +543,25 @@ def perturb(
         raise InputError(
             f"errors are {shown(errors)}", allowed="ParameterErrors(length=3e-3, angle=6e-3)"
         )
-    rng = _generator(rng) or np.random.default_rng(0)
-    return _simulation.perturb(_robot(robot), errors, rng, only=only)
+    rng = to_generator(rng) or np.random.default_rng(0)
+    return _simulation.perturb(to_robot(robot), errors, rng, only=only)
 
 
 def residuals(robot: RobotLike, data: DataLike, method: MethodLike) -> dict[str, FloatArray]:
     """The robot's error on each observation, by quantity, SI."""
-    machine, way = _robot(robot), _method(method)
-    return dict(_cross_validation.residuals(machine, _data(data, machine, way), way))
+    machine, way = to_robot(robot), to_method(method)
+    return dict(_cross_validation.residuals(machine, to_data(data, machine, way), way))
 
 
 def validate(
     robot: RobotLike, data: DataLike, method: MethodLike, *, nominal: RobotLike | None = None
 ) -> Validation:
     """How well a robot predicts measurements, as ``theodolite validate`` says."""
-    machine, way = _robot(robot), _method(method)
+    machine, way = to_robot(robot), to_method(method)
     if isinstance(robot, str | Path) and isinstance(method, str) and "pixel" in way.noises:
         # What was identified together with this robot.
         beside = camera_path(Path(robot))
         found = read_camera(beside).found if beside.is_file() else None
         way = way if found is None else way.with_extras(found)
-    other = None if nominal is None else _robot(nominal)
-    return _validate(machine, _data(data, machine, way), way, nominal=other)
-
-
-def _robot(robot: RobotLike) -> Machine:
-    from theodolite.io.machines import machine_named
-
-    if isinstance(robot, Robot | Mechanism):
-        return robot
-    if isinstance(robot, str | Path):
-        return machine_named(str(robot))
-    raise InputError(
-        f"{shown(robot)} is not a robot",
-        allowed="a Robot, a Mechanism, a file or the name of a built-in robot",
-    )
-
-
-def _method(method: MethodLike) -> Method:
-    if isinstance(method, Method):
-        return method
-    if isinstance(method, str):
-        return method_named(method)
-    raise InputError(
-        f"{shown(method)} is not a method",
-        allowed="a method such as Position(), or its name",
-        remedy="Methods of your own derive from theodolite.Method",
-    )
-
-
-def _data(data: DataLike, robot: Machine, method: Method) -> Dataset:
-    from theodolite.io.frames import from_columns
-    from theodolite.io.tables import checked
-
-    if isinstance(data, Dataset):
-        found = checked(data, robot, method.needs)
-    elif isinstance(data, str | Path):
-        found = read_measurements([Path(data)], robot, needs=method.needs, own=method.columns)
-    elif isinstance(data, Sequence) and data and all(isinstance(p, str | Path) for p in data):
-        paths = [Path(path) for path in data]
-        found = read_measurements(paths, robot, needs=method.needs, own=method.columns)
-    elif hasattr(data, "keys") and hasattr(data, "__getitem__"):
-        found = from_columns(data, robot, needs=method.needs, own=method.columns)
-    else:
-        raise InputError(
-            f"a {type(data).__name__} holds no measurements that can be read",
-            allowed="a Dataset, file names, or named columns (pandas, a dict of arrays)",
-        )
-    _check_motors(found, robot)
-    found.check_finite(method.needs)
-    return found
-
-
-def _check_motors(data: Dataset, robot: Machine) -> None:
-    width, sizes = data.motors.shape[1], robot.configuration_sizes
-    if width not in sizes:
-        raise InputError(
-            f"motors have {width} columns; '{robot.name}' has {robot.joints} joints",
-            where=data.name,
-            allowed=" or ".join(map(str, sizes)),
-            remedy="Give one column per joint; the data may be from another robot",
-        )
-
-
-def _noise(noise: Noise | None) -> None:
-    if noise is not None and not isinstance(noise, Noise):
-        raise InputError(f"noise is {shown(noise)}", allowed="Noise(position=5e-5), metres")
-
-
-def _count(value: int, name: str) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < 1:
-        raise InputError(f"{name} is {shown(value)}", allowed="a whole number, 1 or more")
-
-
-def _generator(rng: Random) -> np.random.Generator | None:
-    if rng is None or isinstance(rng, np.random.Generator):
-        return rng
-    if isinstance(rng, int | np.integer) and rng >= 0:
-        return np.random.default_rng(rng)
-    raise InputError(f"rng is {shown(rng)}", allowed="a NumPy generator or a seed (0 or more)")
-
-
-def _member(kind: type[_Kind], value: object, name: str) -> _Kind:
-    """A member of an enumeration, or the one whose value is given."""
-    try:
-        return kind(value)
-    except ValueError as error:
-        raise InputError(
-            f"{name} is {shown(value)}", allowed=[repr(member.value) for member in kind]
-        ) from error
+    other = None if nominal is None else to_robot(nominal)
+    return _validate(machine, to_data(data, machine, way), way, nominal=other)

@@ -14,6 +14,15 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray, seen
 from theodolite.errors import InputError, shown
 from theodolite.model.machine import Machine
 
+#: Configurations that differ by less than this part of the range that a recording covers are one;
+#: a group that reaches so many times further is no repetition but a path.
+REPEATED, CHAINED = 1e-3, 20.0
+#: On a path the step to the next row is less than this part of the usual distance between rows.
+NEIGHBOURS = 0.2
+#: So many stretches of a path are held out one by one.
+STRETCHES = 20
+#: Rows beyond this number are not compared with each other.
+MOST_COMPARED = 200_000
 #: Rows of a session that are never held out: three place a sensor, and some may be out of sight.
 KEPT_PER_SESSION = 4
 #: What holds one entry per row beside the motors, with the shape of an entry.
@@ -288,16 +297,45 @@ class Dataset:
         return chosen, int(chosen.sum())
 
     def groups(self) -> IntArray:
-        """What must stay together when rows are held out: the sets, or each row by itself.
+        """What must stay together when rows are held out: sets, and rows that are alike.
 
+        Rows in one configuration share the error of its joints, and neighbours on a path share what
+        the model lacks there: one would predict the other better than it predicts anything new.
         Touches are never held out (-1): they place a pointer that new touches would move.
         """
         if self.fixture is not None:
             read = ~np.isfinite(self.fixture).all(axis=1)
             return np.where(read, np.cumsum(read) - 1, -1)
         if self.sets is None:
-            return np.arange(len(self))
+            return alike(self.motors)
         return np.unique(self.sets, return_inverse=True)[1]
+
+
+def alike(motors: FloatArray) -> IntArray:
+    """Numbers of groups of rows (n,): repeated configurations, and stretches of a path."""
+    n = len(motors)
+    alone: IntArray = np.arange(n)
+    if n < 2 or n > MOST_COMPARED:
+        return alone
+    spans = np.ptp(motors, axis=0)
+    x = motors[:, spans > 0] / spans[spans > 0]
+    if not x.shape[1] or not np.isfinite(x).all():
+        return alone
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    pairs = cKDTree(x).query_pairs(REPEATED, output_type="ndarray")
+    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    labels = np.asarray(connected_components(graph, directed=False)[1], dtype=np.intp)
+    first = np.unique(labels, return_index=True)[1]
+    # Samples of a path may be so near to each other that they hang together as a chain.
+    chained = np.abs(x - x[first][labels]).max() > CHAINED * REPEATED
+    places = x[np.sort(first)]
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    others = np.linalg.norm(places - np.roll(places, len(places) // 2, axis=0), axis=1)
+    on_path = len(places) > 2 and np.median(steps) < NEIGHBOURS * np.median(others)
+    return alone * STRETCHES // n if n >= 2 * STRETCHES and (chained or on_path) else labels
 
 
 def _array(field: str, value: ArrayLike | None, where: str) -> Any:

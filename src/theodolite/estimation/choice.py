@@ -83,19 +83,23 @@ def select_forward(
 
 
 def clearly_better(before: FloatArray, after: FloatArray, clearly: float = CLEARLY) -> bool:
-    """Is the gain in the mean square beyond its scatter over the groups, and worth it?"""
-    gain = before - after
+    """Is the gain in the groups' errors beyond its scatter over them, and worth it?
+
+    Errors, not their squares: one group that is hard to predict would make up most of the scatter.
+    """
+    sizes = np.sqrt(before)
+    gain = sizes - np.sqrt(after)
     scatter = float(gain.std(ddof=1) / np.sqrt(len(gain)))
-    return bool(gain.mean() > max(clearly * scatter, 2.0 * WORTHWHILE * before.mean()))
+    return bool(gain.mean() > max(clearly * scatter, WORTHWHILE * sizes.mean()))
 
 
 def tried(name: str, squares: FloatArray, simplest: FloatArray) -> Tried:
-    """The root mean square relative to the simplest model, with the error of the difference.
+    """The root mean square relative to the simplest model, with the error of that ratio.
 
-    Groups that are hard to predict are so for all models: the difference scatters far less than
-    either of the two.
+    Groups that are hard to predict are so for all models: the ratio scatters far less than either
+    of the two.
     """
-    mean, scale = float(squares.mean()), max(float(simplest.mean()), TINY)
-    scatter = float((squares - simplest).std(ddof=1) / np.sqrt(len(squares)))
-    root = np.sqrt(mean / scale)
-    return Tried(name, float(root), float(root * scatter / max(2.0 * mean, TINY)))
+    scale = max(float(simplest.mean()), TINY)
+    root = float(np.sqrt(squares.mean() / scale))
+    scatter = float((squares - root**2 * simplest).std(ddof=1) / np.sqrt(len(squares)))
+    return Tried(name, root, scatter / max(2.0 * root * scale, TINY))
