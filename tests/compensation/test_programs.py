@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -479,6 +480,18 @@ def test_a_correction_across_the_border_of_a_branch_is_named():
     made = correct_program(true, nominal, [wanted], world=True)
     assert made.off_branch == (0,)
     assert not made.good
+    # RAPID and KRL can name the other side instead.
+    free = correct_program(true, nominal, [replace(wanted, restated=True)], world=True)
+    assert free.good and free.off_branch == ()
+    reached = free.of(0)[0].motors[0, :6]
+    assert reached[0] > 0.0
+    text = "CONST robtarget p:=[[1,2,3],[1,0,0,0],[-1,0,0,0],[9E9,9E9,9E9,9E9,9E9,9E9]];"
+    program = rapid.parse(text.encode())
+    after = program.changed([np.array([1.0, 2, 3, 1, 0, 0, 0])], [reached]).decode()
+    assert after == text.replace("[-1,0,0,0]", "[0,0,0,0]")
+    text = "P={X 1,Y 2,Z 3,A 0,B 0,C 0,S 2,T 1}\n"
+    after = krl.parse(text.encode()).changed([np.array([1.0, 2, 3, 0, 0, 0])], [reached]).decode()
+    assert after == text.replace("T 1", "T 0")
 
 
 def _theta1(robot) -> int:

@@ -279,7 +279,7 @@ class Dataset:
         """Random rows to hold out, sets and pictures together, and how many groups these are."""
         if self.sessions is not None:
             return self._drawn_by_session(part, rng)
-        groups = self.groups()
+        groups = self.kept_together()
         count = int(groups.max(initial=-1)) + 1
         left_out = round(part * count)
         if left_out < 1 or count - left_out < 1:
@@ -297,18 +297,25 @@ class Dataset:
         return chosen, int(chosen.sum())
 
     def groups(self) -> IntArray:
-        """What must stay together when rows are held out: sets, and rows that are alike.
+        """What is one measurement: the sets, or each row by itself.
 
-        Rows in one configuration share the error of its joints, and neighbours on a path share what
-        the model lacks there: one would predict the other better than it predicts anything new.
         Touches are never held out (-1): they place a pointer that new touches would move.
         """
         if self.fixture is not None:
             read = ~np.isfinite(self.fixture).all(axis=1)
             return np.where(read, np.cumsum(read) - 1, -1)
         if self.sets is None:
-            return alike(self.motors)
+            return np.arange(len(self))
         return np.unique(self.sets, return_inverse=True)[1]
+
+    def kept_together(self) -> IntArray:
+        """What must stay together when rows are held out: measurements, and rows that are alike.
+
+        Rows in one configuration share the error of its joints, and neighbours on a path share what
+        the model lacks there: one would predict the other better than it predicts anything new.
+        """
+        alone = self.sets is None and self.fixture is None
+        return alike(self.motors) if alone else self.groups()
 
 
 def alike(motors: FloatArray) -> IntArray:

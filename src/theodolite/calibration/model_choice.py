@@ -181,7 +181,7 @@ class Linearised:
         rng: np.random.Generator,
     ) -> Linearised | None:
         """Splits in which sets, pictures and touches stay together; None: too few data."""
-        groups = data.groups()
+        groups = data.kept_together()
         number = int(groups.max(initial=-1)) + 1
         rows = solution.reduction.rows * (1.0 - 1.0 / FOLDS)
         if number < FOLDS or rows < ROWS_PER_PARAMETER * solution.identifiability.rank:

@@ -97,13 +97,20 @@ class JoinedData(Dataset):
         return np.concatenate([rows for rows, _ in drawn]), sum(groups for _, groups in drawn)
 
     def groups(self) -> IntArray:
-        found: list[IntArray] = []
-        number = 0
-        for part in self.parts:
-            groups = part.groups()
-            found.append(np.where(groups < 0, groups, groups + number))
-            number += int(groups.max(initial=-1)) + 1
-        return np.concatenate(found)
+        return _numbered([part.groups() for part in self.parts])
+
+    def kept_together(self) -> IntArray:
+        return _numbered([part.kept_together() for part in self.parts])
+
+
+def _numbered(parts: Sequence[IntArray]) -> IntArray:
+    """Groups of several parts, numbered one after the other; what is in none (-1) stays so."""
+    found: list[IntArray] = []
+    number = 0
+    for groups in parts:
+        found.append(np.where(groups < 0, groups, groups + number))
+        number += int(groups.max(initial=-1)) + 1
+    return np.concatenate(found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,6 +42,8 @@ class Wanted:
     rotation: FloatArray | None = None
     joints: FloatArray | None = None
     branch: Branch | None = None
+    #: Can the program say another branch, where a correction leads across the border of this one?
+    restated: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +140,8 @@ def correct_program(
 
 
 def _agrees(one: Wanted, motors: FloatArray, joints: int) -> bool:
-    """Are the joints on the branch that the program names?"""
-    return one.branch is None or bool(one.branch(motors[None, :joints])[0])
+    """Are the joints on the branch that the program names, or can name instead?"""
+    return one.branch is None or one.restated or bool(one.branch(motors[None, :joints])[0])
 
 
 def _chosen(

@@ -54,9 +54,13 @@ def turning(robot: Machine) -> list[bool]:
 
 def corrected_program(program: ProgramText, made: Corrected, robot: Machine) -> bytes:
     """The program with corrected numbers; targets that are not reached stay as they are."""
-    return program.changed(
-        [_values(program, made, number, robot) for number in range(len(program.spots))]
-    )
+    every = range(len(program.spots))
+    values = [_values(program, made, number, robot) for number in every]
+    joints = []
+    for number in every:
+        part, row = made.of(number)
+        joints.append(part.motors[row, : robot.joints])
+    return program.changed(values, joints)
 
 
 def _values(

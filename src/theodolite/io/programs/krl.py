@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -124,10 +125,13 @@ def _spot(
     places = tuple((first + pairs[key].start(2), first + pairs[key].end(2)) for key in keys)
     values = tuple(float(pairs[key][2]) for key in keys)
     turn = pairs.get("T")
-    branch = None
+    kind = Kind.POSE if keys == _POSE else Kind.JOINTS
     if keys == _POSE and turn is not None and turn[2].isdigit():
-        branch = _branch(int(turn[2]))
-    return Spot(line, name, Kind.POSE if keys == _POSE else Kind.JOINTS, places, values, branch)
+        number = int(turn[2])
+        where = ((first + turn.start(2), first + turn.end(2)),)
+        told = partial(_turn_at, number)
+        return Spot(line, name, kind, places, values, _branch(number), where, told)
+    return Spot(line, name, kind, places, values)
 
 
 def _name(before: str) -> str:
@@ -147,6 +151,14 @@ def _branch(turn: int) -> Branch:
         return agreeing
 
     return agrees
+
+
+def _turn_at(before: int, joints: FloatArray) -> list[int]:
+    """The turn at given joints; as before as long as they agree."""
+    if _branch(before)(joints[None])[0]:
+        return [before]
+    negative = sum(1 << axis for axis in range(min(6, len(joints))) if joints[axis] < 0.0)
+    return [before >> 6 << 6 | negative]
 
 
 def _refused(text: str) -> Iterator[Remark]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -46,6 +47,8 @@ _COMPUTED = re.compile(
 )
 #: The target of a motion, if it has a name.
 _MOVED = re.compile(r"\bMove[A-Z]\w*\s+([A-Za-z]\w*)\s*(?:\{[^}]*\})?\s*[,\\]", re.IGNORECASE)
+#: A joint this near to the border of a quadrant, in quarter turns, may be said to be in either.
+NEAR = 1e-3
 _DECLARED = re.compile(r"\b(robtarget|jointtarget)\b\s+(\w+)", re.IGNORECASE)
 
 
@@ -77,6 +80,8 @@ def _poses(text: str) -> Iterator[Spot]:
             tuple(places[:7]),
             tuple(values[:7]),
             _branch(values[7:11]),
+            tuple(places[7:11]),
+            partial(_numbered, [round(value) for value in values[7:11]]),
         )
 
 
@@ -113,17 +118,27 @@ def _branch(configuration: list[float]) -> Branch:
     def agrees(joints: FloatArray) -> BoolArray:
         if joints.shape[1] < 6:
             return np.ones(len(joints), dtype=bool)
-        # A joint on the border of a quadrant may be said to be in either.
-        near = 1e-3
         quarter = joints / (np.pi / 2)
         inside = [
-            (quarter[:, joint] >= number - near) & (quarter[:, joint] <= number + 1 + near)
+            (quarter[:, joint] >= number - NEAR) & (quarter[:, joint] <= number + 1 + NEAR)
             for joint, number in ((0, cf1), (3, cf4), (5, cf6))
         ]
-        fifth = joints[:, 4] <= near if cfx % 2 else joints[:, 4] >= -near
+        fifth = joints[:, 4] <= NEAR if cfx % 2 else joints[:, 4] >= -NEAR
         return np.asarray(inside[0] & inside[1] & inside[2] & fifth)
 
     return agrees
+
+
+def _numbered(before: list[int], joints: FloatArray) -> list[int]:
+    """Quadrants and the sign of joint 5 at given joints; as before as long as they agree."""
+    if len(joints) < 6 or _branch([float(n) for n in before])(joints[None])[0]:
+        return before
+    quarters = joints[[0, 3, 5]] / (np.pi / 2)
+    after = [
+        number if number - NEAR <= quarter <= number + 1 + NEAR else int(np.floor(quarter))
+        for number, quarter in zip(before[:3], quarters.tolist(), strict=True)
+    ]
+    return [*after, before[3] // 2 * 2 + int(joints[4] < 0.0)]
 
 
 def _left_alone(text: str, spots: list[Spot]) -> Iterator[Remark]:

@@ -47,6 +47,9 @@ class Spot:
     numbers: tuple[tuple[int, int], ...]
     values: tuple[float, ...]
     branch: Branch | None = None
+    #: Where the numbers of its branch stand, and what they would be at given joints.
+    places: tuple[tuple[int, int], ...] = ()
+    numbered: Callable[[FloatArray], Sequence[int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,13 @@ class ProgramText:
             else:
                 position, rotation = self.notation.read(values)
                 found.append(
-                    Wanted(Kind.POSE, position=position, rotation=rotation, branch=spot.branch)
+                    Wanted(
+                        Kind.POSE,
+                        position=position,
+                        rotation=rotation,
+                        branch=spot.branch,
+                        restated=spot.numbered is not None,
+                    )
                 )
         return found
 
@@ -108,13 +117,25 @@ class ProgramText:
         """SI for one unit of each joint as it is written."""
         return np.array([self.notation.turn if turns else self.notation.slide for turns in kinds])
 
-    def changed(self, values: Sequence[FloatArray | None]) -> bytes:
-        """The program with other numbers in its targets; None leaves a target as it is."""
+    def changed(
+        self,
+        values: Sequence[FloatArray | None],
+        joints: Sequence[FloatArray | None] | None = None,
+    ) -> bytes:
+        """The program with other numbers in its targets; None leaves a target as it is.
+
+        ``joints`` of poses say on which branch they are now.
+        """
         content = self.content
         pieces: list[tuple[int, int, bytes]] = []
-        for spot, new in zip(self.spots, values, strict=True):
+        on = [None] * len(self.spots) if joints is None else joints
+        for spot, new, reached in zip(self.spots, values, on, strict=True):
             if new is None:
                 continue
+            if spot.numbered is not None and reached is not None:
+                for (start, end), number in zip(spot.places, spot.numbered(reached), strict=True):
+                    if float(content[start:end]) != number:
+                        pieces.append((start, end, str(number).encode()))
             least = self.notation.decimals
             if spot.kind is Kind.JOINTS:
                 least = (self.notation.joint_decimals,) * len(spot.numbers)
