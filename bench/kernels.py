@@ -16,6 +16,8 @@ import numpy as np
 import theodolite as th
 from machine import seconds, slope, write_bandwidth
 from table import note
+from theodolite.dynamics.excitation.limits import Limits
+from theodolite.dynamics.excitation.optimise import excite
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.torque import SAMPLES as BLOCK
@@ -23,6 +25,7 @@ from theodolite.dynamics.torque import TorqueProblem, random_state
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.reduction import reduce
 from theodolite.estimation.slicing import slices
+from theodolite.estimation.solver import solve
 from theodolite.estimation.threads import single_thread
 from theodolite.kernels import switch
 
@@ -105,6 +108,42 @@ def folding(dynamics: Dynamics, samples: int) -> None:
     print(f"  peak {peak / 1e6:.0f} MB; grows as samples^{slope(sizes, times):.2f}, expected 1")
 
 
+def positions(count: int, repeats: int) -> None:
+    """A calibration of a 6R arm from so many positions, by NumPy and by kernels."""
+    rng = np.random.default_rng(0)
+    robot, method, noise = th.robots.puma560(), th.Position(), th.Noise(position=5e-5)
+    true = th.perturb(robot, th.ParameterErrors(3e-3, 6e-3), rng)
+    data = th.simulate(true, method, points=count, rng=rng, noise=noise)
+
+    def work() -> object:
+        return solve(method.problem(robot, data, noise=noise))
+
+    # Compiled first.
+    wished("1", work)()
+    taken = seconds(wished("1", work), repeats)
+    plain = seconds(wished("0", work), repeats)
+    print(f"{count} positions: {1e3 * taken:.1f} ms, {plain / taken:.1f} times NumPy")
+    note(f"{count} positions, compiled", f"{1e3 * taken:.1f} ms", "NumPy", plain / taken)
+
+
+def exciting(starts: int) -> None:
+    """The search for an exciting motion of a PUMA: 10 s, five harmonics."""
+    dynamics = Dynamics(th.robots.load("puma560"))
+    limits = Limits.of(dynamics, velocity=2.0, acceleration=6.0)
+
+    def work() -> object:
+        rng = np.random.default_rng(0)
+        return excite(
+            dynamics, limits, starts=starts, iterations=20 if starts == 1 else 150, rng=rng
+        )
+
+    wished("1", work)()
+    taken = seconds(wished("1", work), 1)
+    plain = seconds(wished("0", work), 1)
+    print(f"exciting motion, {starts} starts: {taken:.1f} s, {plain / taken:.1f} times NumPy")
+    note(f"exciting motion, {starts} starts, compiled", f"{taken:.1f} s", "NumPy", plain / taken)
+
+
 def main() -> None:
     tiny = "--tiny" in sys.argv[1:]
     if not switch.installed():
@@ -114,6 +153,10 @@ def main() -> None:
     with single_thread():
         regressor(dynamics, 2000 if tiny else 100_000)
         folding(dynamics, 4000 if tiny else 1_000_000)
+    positions(1000, 3 if tiny else 40)
+    if not tiny:
+        positions(100_000, 5)
+    exciting(1 if tiny else 6)
 
 
 if __name__ == "__main__":

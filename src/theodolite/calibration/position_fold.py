@@ -47,6 +47,12 @@ def fold_compiled(problem: PositionProblem, values: FloatArray, loss: Loss) -> R
         if problem.noise.moves:
             by_function = chain.levers(full)[None]
             levers = robot.to_motors(by_function)[0] * problem.motor_noise
+        else:
+            # All samples have the same weight: it is put into what they are multiplied with.
+            weight = 1.0 / problem.noise.position
+            tape = tape._replace(
+                values=weight * tape.values, coefficients=weight * tape.coefficients
+            )
         rows = np.flatnonzero(there)
         for part in slices(len(rows), SAMPLES):
             own = rows[part]

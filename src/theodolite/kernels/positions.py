@@ -38,7 +38,9 @@ def _whiten(A: FloatArray, tape: Any, sigma: float, levers: FloatArray) -> None:
     """
     size, at = len(tape.begin), columns_at(tape)
     if levers.shape[1] == 0:
-        for row in range(at, at + 3 * size):
+        # The columns were whitened with the tape.
+        for i in range(3):
+            row = at + (i + 1) * size - 1
             for s in range(FEW):
                 A[row, s] *= 1.0 / sigma
         return
@@ -94,7 +96,7 @@ def fold_positions(
     """Fold samples from ``start`` to ``end`` into R; returns the sum of squared residuals.
 
     ``basis`` is (functions, samples), ``measured`` (samples, 3); ``sizes`` takes the size of every
-    sample's residual.
+    sample's residual. Without ``levers`` the screws of the tape are in units of ``sigma``.
     """
     A = rows_of(tape, 3)
     size, at = len(tape.begin), columns_at(tape)
