@@ -158,7 +158,8 @@ def _made(value: Any, kind: str, name: str, given: dict[str, Any]) -> Any:
     if value is None and wanted != kind:
         return None
     if wanted == "Dataset":
-        return to_data(value, to_robot(given["robot"]), to_method(given["method"]))
+        method = to_method(given.get("method", "position"))
+        return to_data(value, to_robot(given["robot"]), method)
     if wanted == "FloatArray":
         return _numbers(value, name)
     make = _MAKERS.get(wanted)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import theodolite as th
+from theodolite.calibration.catalogue import method_named
 from theodolite.calibration.joined_problem import JoinedProblem
 from theodolite.calibration.method import CalibrationProblem
 from theodolite.calibration.sources import Joined, JoinedData, join
@@ -171,7 +172,7 @@ def test_another_robot_contradicts_the_first() -> None:
 
 def test_the_joined_jacobian_is_the_derivative() -> None:
     data = recorded(8)
-    joined, method = join([BoundSource(data[n], th.api.method_named(METHODS[n])) for n in METHODS])  # type: ignore[attr-defined]
+    joined, method = join([BoundSource(data[n], method_named(METHODS[n])) for n in METHODS])
     problem = method.problem(true_robot(8), joined, noise=th.Noise())
     check_jacobian(problem, tolerance=2e-2)
 
@@ -252,7 +253,7 @@ def test_a_sensor_that_was_moved(method: str) -> None:
 @pytest.mark.parametrize("method", ["position", "frame"])
 def test_the_jacobian_of_a_moved_sensor(method: str) -> None:
     data = moved(th.simulate(true_robot(13), method, points=30, rng=1), [1, 2], seed=3)
-    problem = th.api.method_named(method).problem(robot(), data, noise=th.Noise())  # type: ignore[attr-defined]
+    problem = method_named(method).problem(robot(), data, noise=th.Noise())
     check_jacobian(problem, tolerance=1e-8)
 
 

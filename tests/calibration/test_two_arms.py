@@ -142,3 +142,30 @@ def test_wrong_tools_are_named(tmp_path: Path, old: str, new: str, message: str)
     path.write_text(ARMS.replace(old, new))
     with pytest.raises(th.InputError, match=message):
         th.read_robot(path)
+
+
+def test_placing_two_arms_leaves_their_tools_where_the_file_says(arms: th.Mechanism) -> None:
+    """Known points fix the base; where they are on the arms is for the calibration to find."""
+    far = arms.with_values(
+        {"torso.Tx": 3.0, "torso.Ty": -2.0, "torso.Tz": 1.0}
+        if "torso.Ty" in {p.name for p in arms.parameters}
+        else {}
+    )
+    data = right_only(far, 40, 3)
+    placed = th.place(arms, data, "position")
+    before = {p.name: p.value for p in arms.parameters}
+    after = {p.name: p.value for p in placed.parameters}
+    for name in ("right.Tx", "right.Ty", "right.Tz", "left.Tx"):
+        if name in before:
+            assert after[name] == pytest.approx(before[name], abs=1e-12)
+
+
+def test_one_tolerance_for_all_lengths_and_one_for_all_angles(arms: th.Mechanism) -> None:
+    for machine in (arms, th.robots.puma560()):
+        told = machine.with_tolerances_of(1e-3, 2e-3)
+        for parameter in told.parameters:
+            if parameter.group.value != "base" and not parameter.places and not parameter.gain:
+                wanted = 1e-3 if parameter.unit.value == "m" else 2e-3
+                assert parameter.tolerance == wanted
+        with pytest.raises(th.InputError, match="tolerance of length"):
+            machine.with_tolerances_of(0.0)

@@ -8,8 +8,9 @@ After that, what is left of every measurement changes from one row to the next b
 For each place in the order of the rows, the errors before and after it are fitted by such changes;
 the best place is taken if two fit better than one by an F test. Neighbours that are alike, as
 errors of a model are along a path, count for fewer measurements, and a slip is sudden: along the
-change, the rows right before and right after it differ by far more than neighbours do elsewhere.
-Both must have been measured in the same region: elsewhere the model may be wrong in another way.
+change, the rows right before and right after it differ by far more than neighbours do elsewhere. A
+change that comes gradually, as where a robot warms up, must not explain it as well. Both must
+have been measured in the same region: elsewhere the model may be wrong in another way.
 The two parts are then looked at in the same way.
 """
 
@@ -34,6 +35,8 @@ NEXT, SUDDEN = 6, 3.0
 #: Rows next to a place, and how far they may be from the others on the other side, in distances to
 #: the nearest of all.
 NEIGHBOURHOOD, APART = 30, 3.0
+#: How fast a change that is no move may die away, in parts of the rows.
+DECAYS = (0.08, 0.25)
 #: Errors beyond so many times the usual one are outliers: they count no more than that.
 USUAL = 4.0
 #: Unknowns: of a small rigid motion, and of that with a shift of the target.
@@ -120,7 +123,7 @@ def _split(
     likely = everything * float(fdtrc(CHANGE, spare, ratio)) < CHANCE
     if not likely or size < NOTICEABLE * np.sqrt(rest / n) or not _sudden(left, shift, place):
         return
-    if not _same_region(places[start:end], place):
+    if not _same_region(places[start:end], place) or rest >= _left_by_drift(here, left):
         return
     yield start + place, size, _slips(here, left, place)
     yield from _split(places, A, e, start, start + place, everything)
@@ -142,6 +145,20 @@ def _best_place(A: FloatArray, e: FloatArray) -> tuple[int, float, float]:
     )
     best = int(np.argmin(before + after))
     return int(tried[best]), float(whole), float(before[best] + after[best])
+
+
+def _left_by_drift(A: FloatArray, e: FloatArray) -> float:
+    """Sum of squares that a change leaves which comes gradually: who warms up is not moved.
+
+    It grows steadily, or dies away; each has as many unknowns as a move.
+    """
+    rows = np.linspace(0.0, 1.0, len(e))
+    left = []
+    for shape in (rows, *(np.exp(-rows / decay) for decay in DECAYS)):
+        both = np.concatenate([A, shape[:, None, None] * A], axis=2).reshape(3 * len(e), -1)
+        found = np.linalg.lstsq(both, e.ravel(), rcond=1e-9)[0]
+        left.append(float(np.sum((e.ravel() - both @ found) ** 2)))
+    return min(left)
 
 
 def _slips(A: FloatArray, e: FloatArray, place: int) -> bool:

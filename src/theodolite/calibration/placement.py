@@ -28,7 +28,7 @@ from theodolite.model.bodies import BodyElement
 from theodolite.model.conventions import Convention, Joint, Row
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
-from theodolite.model.parameters import placing
+from theodolite.model.parameters import Group, placing
 from theodolite.model.poses import Poses, roll_pitch_yaw
 from theodolite.model.robot import Robot, Target
 
@@ -125,7 +125,14 @@ def _fitted(robot: Machine, data: Dataset, method: Method) -> Machine:
     names = [parameter.name for parameter in robot.parameters if parameter.external]
     free = robot.with_priorities(dict.fromkeys(names, 2))
     problem = method.problem(free, data, noise=Noise.guess(robot.reach()))
-    fitted = solve(problem, free=placing(problem.parameters), change=Change.ALL)
+    where = placing(problem.parameters)
+    if isinstance(robot, Mechanism) and len(robot.target_names) > 1:
+        # Several known points fix the base by themselves. Where they are on the robot, or on its
+        # other arm, is what the file says until the calibration knows better.
+        groups = [problem.parameters[index].group for index in where]
+        base = where[[group in (Group.BASE, Group.SENSOR) for group in groups]]
+        where = base if len(base) else where
+    fitted = solve(problem, free=where, change=Change.ALL)
     return robot.with_values(problem.calibrated(fitted.values).values)
 
 

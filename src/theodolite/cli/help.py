@@ -10,7 +10,16 @@ from typer.core import TyperCommand
 #: Options by what they are about; those in no group come first.
 GROUPS = {
     "The method": ("plane", "line", "radius_mm", "between", "tool_turn"),
-    "The model": ("gains", "terms", "masses", "only", "rows_as_time", "priorities"),
+    "The model": (
+        "gains",
+        "terms",
+        "masses",
+        "only",
+        "rows_as_time",
+        "priorities",
+        "tolerance_mm",
+        "tolerance_mrad",
+    ),
     "Noise": ("noise_mm", "noise_mrad", "noise_joint_deg", "noise_slide_mm", "noise_px"),
     "The true robot": ("true", "error_mm", "error_mrad", "error_gain", "save_true"),
     "Pictures": (

@@ -167,6 +167,22 @@ def command(
             metavar="F", help="Keep the whole result in a JSON file, for reports and comparisons."
         ),
     ] = None,
+    tolerance_mm: Annotated[
+        float | None,
+        typer.Option(
+            min=1e-9,
+            metavar="T",
+            help="How far off every length of the arm and its tools may be, 1 sigma, mm.",
+        ),
+    ] = None,
+    tolerance_mrad: Annotated[
+        float | None,
+        typer.Option(
+            min=1e-9,
+            metavar="T",
+            help="How far off every angle may be, 1 sigma, mrad.",
+        ),
+    ] = None,
     hold_out: Annotated[
         float, typer.Option(min=0.0, max=0.9, help="Fraction of the data held out for validation.")
     ] = 0.2,
@@ -237,6 +253,11 @@ def command(
     names = () if only is None or hand_eye else name_list(only)
     earlier = read_result(Path(robot)) if names and is_result(Path(robot)) else None
     subject = _with_masses(with_priorities(robot_named(robot), priorities), masses)
+    if tolerance_mm is not None or tolerance_mrad is not None:
+        subject = subject.with_tolerances_of(
+            None if tolerance_mm is None else 1e-3 * tolerance_mm,
+            None if tolerance_mrad is None else 1e-3 * tolerance_mrad,
+        )
 
     check_workers(data or [], workers, scheduler)
     with in_processes(workers, scheduler) as each:

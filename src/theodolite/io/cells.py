@@ -86,21 +86,28 @@ def is_comment(line: str) -> bool:
     return line.lstrip(' "\t').startswith(COMMENTS)
 
 
+def _fits(layout: Layout, sample: Sequence[str]) -> tuple[float, int]:
+    """The part of the cells that are numbers, in rows of equal length, and that length."""
+    rows = [layout.split(line) for line in sample]
+    width, count = Counter(map(len, rows)).most_common(1)[0]
+    like = [row for row in rows if len(row) == width]
+    numeric = sum(map(layout.numbers, like)) / max(1, width * len(like))
+    blank = sum(cell.lower() in BLANK for row in like for cell in row) / (width * len(like))
+    return count / len(rows) * (numeric + (blank if numeric else 0.0)), width
+
+
 def layout_of(lines: Sequence[str]) -> Layout:
     """The layout in which most cells in the middle of a file are numbers, in rows of equal length.
 
     Without any numbers it is the one with most cells.
     """
-    # A short file counts whole: its decimal commas may stand in its first lines alone.
-    sample = lines[len(lines) // 2 :][:_SAMPLE] if len(lines) > _SAMPLE else lines
+    sample = lines[len(lines) // 2 :][:_SAMPLE]
     best, score = _LAYOUTS[0], (0.0, 0)
     for layout in _LAYOUTS:
-        rows = [layout.split(line) for line in sample]
-        width, count = Counter(map(len, rows)).most_common(1)[0]
-        like = [row for row in rows if len(row) == width]
-        numeric = sum(map(layout.numbers, like)) / max(1, width * len(like))
-        blank = sum(cell.lower() in BLANK for row in like for cell in row) / (width * len(like))
-        found = (count / len(rows) * (numeric + (blank if numeric else 0.0)), width)
-        if found[0] > score[0] or (found[0] == score[0] == 0.0 and width > score[1]):
+        found = _fits(layout, sample)
+        if found[0] > score[0] or (found[0] == score[0] == 0.0 and found[1] > score[1]):
             best, score = layout, found
+        elif found == score and _fits(layout, lines[:_SAMPLE]) > _fits(best, lines[:_SAMPLE]):
+            # Decimal commas may stand in the first lines alone.
+            best = layout
     return best

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from theodolite import edges
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError, shown
+from theodolite.model.parameters import Group, Unit
 from theodolite.model.poses import Pose
 
 if TYPE_CHECKING:
@@ -28,6 +29,28 @@ class Conveniences:
     def configuration_sizes(self) -> tuple[int, ...]:
         """How many numbers a configuration may have."""
         return (self._machine.joints,)
+
+    def with_tolerances_of(
+        self, length: float | None = None, angle: float | None = None
+    ) -> Machine:
+        """The same machine, with one tolerance for all lengths and one for all angles, m and rad.
+
+        But for where it stands, which is not known from its drawings.
+        """
+        machine = self._machine
+        given = {Unit.METRE: length, Unit.RADIAN: angle}
+        for name, value in (("length", length), ("angle", angle)):
+            if value is not None and not 0.0 < value < float("inf"):
+                raise InputError(f"a tolerance of {name} of {shown(value)}", allowed="above 0")
+        told = {
+            parameter.name: tolerance
+            for parameter in machine.parameters
+            if parameter.group is not Group.BASE
+            and not parameter.places
+            and not parameter.term
+            and (tolerance := given.get(parameter.unit)) is not None
+        }
+        return machine.with_tolerances(told)
 
     def fk(self, q: ArrayLike, *, target: str | int = 0) -> Pose:
         """Position (m) and rotation of a target for one configuration q, or for rows of them.
