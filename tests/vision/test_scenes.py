@@ -56,6 +56,13 @@ def test_a_board_in_another_unit_is_refused(stated: float, seems: int) -> None:
     assert size == pytest.approx(seems, rel=0.02)
 
 
+@pytest.mark.parametrize(("mount", "said"), [("hand", "ground"), ("ground", "hand")])
+def test_the_wrong_mount_is_named(mount: str, said: str) -> None:
+    robot, _, data = scene("puma560", mount, 0)
+    with pytest.raises(th.InputError, match=f"the mount is '{mount}'"):
+        th.identify(robot, data, th.Camera(mount=said), **QUICK)
+
+
 def test_turns_about_one_axis_do_not_show_the_hand_eye() -> None:
     rng = np.random.default_rng(0)
     angles = np.linspace(-1, 1, 12)

@@ -76,6 +76,13 @@ def solve_hand_eye(
     return HandEye(*pair, off <= max(AGREES * float(np.median(off)), ROUNDING))
 
 
+def misfit_of(found: HandEye | None, seen: Poses, moved: Poses, length: float) -> float:
+    """How far off the middle pose is, radians and parts of a length; infinite without any."""
+    if found is None:
+        return float("inf")
+    return float(np.median(_misfit(seen, moved, (found.camera, found.target), length)))
+
+
 def scale_of(found: HandEye, seen: Poses, moved: Poses) -> float:
     """How many times as large as stated the target is, by how far the robot moved it.
 

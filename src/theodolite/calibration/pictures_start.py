@@ -17,10 +17,10 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.base_and_tool import moved_robot
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.frame import Frame
-from theodolite.calibration.hand_eye import middle, scale_of, solve_hand_eye
+from theodolite.calibration.hand_eye import middle, misfit_of, scale_of, solve_hand_eye
 from theodolite.calibration.method import Start
 from theodolite.calibration.placement import place
-from theodolite.calibration.scene import GROUND, Scene
+from theodolite.calibration.scene import GROUND, HAND, Scene
 from theodolite.errors import InputError, MissingExtraError
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import Unit
@@ -34,6 +34,9 @@ ENOUGH, MARKS = 3, 4
 NEAR = 0.05
 #: A board so many times as large as stated, or as small, is given in another unit.
 ANOTHER_UNIT = 4.0
+#: Poses that are further off, in radians and reaches, may come from a camera that is mounted the
+#: other way: if that leaves only this part.
+MOUNTED, OTHERWISE = 0.05, 0.2
 
 
 class Beginning(NamedTuple):
@@ -196,7 +199,18 @@ def _placed(
     length: float,
 ) -> Machine:
     """The robot with base and tool where the pictures show them."""
-    found = solve_hand_eye(poses.take(use), tips.take(use), length)
+    seen, moved = poses.take(use), tips.take(use)
+    found = solve_hand_eye(seen, moved, length)
+    own = misfit_of(found, seen, moved, length)
+    if own > MOUNTED:
+        other = solve_hand_eye(seen, moved.inverse, length)
+        if misfit_of(other, seen, moved.inverse, length) < OTHERWISE * own:
+            way = HAND if scene.mount == GROUND else GROUND
+            raise InputError(
+                f"the pictures do not fit a camera with the mount '{scene.mount}', but one with "
+                f"the mount '{way}'",
+                remedy=f"Say that the mount is '{way}'",
+            )
     if isinstance(robot, Robot) and found is not None:
         _check_board(scale_of(found, poses.take(use), tips.take(use)))
         if scene.mount == GROUND:
