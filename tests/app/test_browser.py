@@ -221,6 +221,8 @@ def test_the_robot_is_edited_checked_and_saved(drawn_page, application):
     page.get_by_role("button", name="Save", exact=True).last.click()
     page.get_by_label("frame 3 d", exact=True).wait_for()
     page.wait_for_url("**/robot?robot=mine.toml")
+    # What is typed before the page has its connection is lost.
+    page.wait_for_function("() => window.socket && window.socket.connected")
     cell = page.get_by_label("frame 3 d", exact=True)
     cell.fill("440")
     cell.press("Enter")
