@@ -100,7 +100,7 @@ def install_command(extra: str) -> str:
     from json import loads
     from urllib.parse import unquote
 
-    pip = "pip" if find_spec("pip") is not None else f"PIP_PYTHON={sys.executable} python3 -m pip"
+    pip = "pip" if find_spec("pip") is not None else f"PIP_PYTHON={sys.executable} pip"
     place = "theodolite"
     try:
         origin = loads(distribution("theodolite").read_text("direct_url.json") or "{}")
