@@ -276,6 +276,8 @@ def test_noise_beyond_all_sensors_and_names_of_other_formats_are_refused(theodol
         )
         assert code == 2, errors
         assert not Path("d.csv").exists()
+    code, _, errors = theodolite("plan", "puma560", "-m", "position", "--noise-mm", "1e-160")
+    assert code == 2 and "would give infinite weights" in errors
     for name in ("d.xlsx", "d.npz", "d.toml"):
         code, _, errors = theodolite("generate", "puma560", "-m", "position", "--out", name)
         assert code == 2 and "measurements are written as text" in errors

@@ -17,7 +17,7 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.data import Dataset
-from theodolite.calibration.noise import Noise
+from theodolite.calibration.noise import SMALLEST, Noise
 from theodolite.calibration.quantities import Displacements, all_of
 from theodolite.calibration.weights import Share
 from theodolite.errors import InputError
@@ -221,9 +221,11 @@ class Method(ABC):
         if given is None:
             return Noise.guess(robot.reach())
         for kind in self.noises:
-            if getattr(given, kind) == 0.0:
+            value = getattr(given, kind)
+            if value < SMALLEST:
                 raise InputError(
-                    f"{kind} noise 0 would give infinite weights", allowed="a positive number"
+                    f"{kind} noise {value:g} would give infinite weights",
+                    allowed=f"{SMALLEST:g} or more, in metres, radians or pixels",
                 )
         return given
 

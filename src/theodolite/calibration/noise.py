@@ -14,7 +14,8 @@ from theodolite.model.conventions import Joint
 #: Noise of an ordinary sensor: parts of the reach, radians. Only ratios count; residuals set the
 #: scale.
 GUESS = 1e-4
-#: Noise beyond these, in metres, radians or pixels, is a slip of the pen.
+#: Noise that is stated beyond these, in metres, radians or pixels, is a slip of the pen. What the
+#: residuals of exact data show may be less.
 SMALLEST, LARGEST = 1e-15, 1e9
 
 
@@ -48,10 +49,10 @@ class Noise:
             value = getattr(self, name)
             if not isinstance(value, int | float | np.number):
                 raise InputError(f"{name} noise is {shown(value)}", allowed="a number, SI")
-            if not (value == 0.0 or SMALLEST <= value <= LARGEST):
+            if not 0.0 <= value <= LARGEST:
                 raise InputError(
                     f"{name} noise is {value:g}",
-                    allowed=f"0, or {SMALLEST:g} to {LARGEST:g}, in metres, radians or pixels",
+                    allowed=f"0 to {LARGEST:g}, in metres, radians or pixels",
                 )
 
     def __repr__(self) -> str:

@@ -333,6 +333,9 @@ def accuracy_table(
 ) -> FloatArray:
     """Expected error over numbers of random measurements and noises, (counts, factors), m."""
     rng = rng or np.random.default_rng(0)
+    for factor in factors:
+        # Refuses what no sensor has, which would be infinite weights.
+        method.noise_for(robot, noise.scaled(factor))
     data = candidates(robot, method, max(max(counts), 200), rng)
     known = information(robot, data, method, noise, gains=gains)
     at = robot.random_motors(TASK, rng) if task is None else task

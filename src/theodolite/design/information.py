@@ -88,7 +88,7 @@ def information(
     given: Dataset | None = None,
 ) -> Information:
     """What each row, set or picture of some data tells, beside what ``given`` data tell."""
-    problem = method.problem(robot, data, noise=noise, gains=gains)
+    problem = method.problem(robot, data, noise=method.noise_for(robot, noise), gains=gains)
     values = nominal_values(problem)
     parameters = problem.parameters
     tolerances = np.array([parameter.tolerance for parameter in parameters])
