@@ -112,7 +112,7 @@ def test_terms_belong_to_their_table() -> None:
         ('{ row = 3, on = "q", basis = "sin(q8)" }', "no joint 8"),
         ('{ row = 3, on = "q", basis = "moment(z2, x9)" }', "no joint 9"),
         ('{ row = 3, on = "q", basis = "open(1)" }', "no function 'open'"),
-        ('{ row = 3, on = "q" }', "needs a whole number for row"),
+        ('{ row = 3, on = "q" }', "needs strings for on and basis"),
         ('{ row = 3, on = "q", basis = "q1", tau = 3 }', "unknown key 'tau'"),
         ('{ row = 3, on = "q", basis = "q1", value = "x" }', "not a number"),
         ('{ row = 3, on = "q", basis = "q1" }, { row = 3, on = "q", basis = "q1" }', "two param"),

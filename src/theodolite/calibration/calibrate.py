@@ -16,6 +16,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.calibration.base_and_tool import with_links_fixed
+from theodolite.calibration.between_tools import least_known
 from theodolite.calibration.conditions import (
     with_any_conditions,
     with_conditions,
@@ -62,8 +63,6 @@ from theodolite.estimation.solver import Change, Solution, examine, solve
 from theodolite.estimation.statistics import Statistics, statistics
 from theodolite.estimation.threads import single_thread
 from theodolite.model.machine import Machine
-from theodolite.model.mechanism import Mechanism
-from theodolite.model.robot import Robot
 
 #: Part of the measurements that is held out to judge the result.
 HOLD_OUT = 0.2
@@ -201,8 +200,7 @@ def identify(
     recorded = data
     if any(not move.slipped for move in moves):
         data = replace(data, sessions=sessions_between(moves, len(data)))
-    if isinstance(robot, Robot):
-        data = with_order(data, robot, rows_as_time=rows_as_time)
+    data = with_order(data, robot, rows_as_time=rows_as_time)
     say = tell or (lambda what: None)
     say("placing the robot")
     placed, moved, method = method.start(robot, data, start)
@@ -446,6 +444,7 @@ class _Calibration:
                 partial(self.method.problem, data=self.data, noise=problem.noise, gains=gains),
                 self.fit,
             ),
+            apart=None if exact else least_known(problem, excerpt, of_excerpt),
             still=still_joints(self.robot, self.data),
             checks=None if exact else check_residuals(problem, solution.values),
             visits=_visits(problem.calibrated(solution.values), self.data),
@@ -461,7 +460,7 @@ class _Calibration:
     ) -> CalibrationProblem:
         """The same problem with the factors of all pieces."""
         calibrated = problem.calibrated(excerpt.values)
-        at = calibrated if isinstance(calibrated, Robot) and calibrated.bases else None
+        at = calibrated if calibrated.bases else None
         return pieces.over(problem, self.method, gains=gains, at=at)
 
     def _with_own_inputs(
@@ -469,14 +468,11 @@ class _Calibration:
     ) -> tuple[CalibrationProblem, Solution]:
         """Fit again with the moments of gravity at the calibrated robot, which hardly differ."""
         robot = self.robot
-        if isinstance(robot, Mechanism) or not any(
-            basis.moments or basis.loads for basis in robot.bases
-        ):
+        if not any(basis.moments or basis.loads for basis in robot.bases):
             return problem, solution
         told = with_conditions(self.data, robot)
         for _ in range(OWN_INPUTS):
             calibrated = problem.calibrated(solution.values)
-            assert isinstance(calibrated, Robot)
             own = told.each(partial(_with_inputs_of, calibrated))
             before = solution.reduction.cost
             problem = self.pose(own, gains=gains)
@@ -540,7 +536,7 @@ def _pictures(data: Dataset) -> tuple[str, ...]:
     return tuple(data.picture(row) for row in range(len(data)))
 
 
-def _with_inputs_of(robot: Robot, data: Dataset) -> Dataset:
+def _with_inputs_of(robot: Machine, data: Dataset) -> Dataset:
     return replace(data, motors=robot.inputs(data.motors, data.columns))
 
 

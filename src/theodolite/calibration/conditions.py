@@ -10,8 +10,6 @@ from theodolite.calibration.data import Dataset
 from theodolite.model.inputs import conditions
 from theodolite.model.loads import PAYLOAD
 from theodolite.model.machine import Machine
-from theodolite.model.mechanism import Mechanism
-from theodolite.model.robot import Robot
 from theodolite.model.terms import ROW, columns_needed, directions
 
 
@@ -20,7 +18,7 @@ def with_conditions(data: Dataset, robot: Machine) -> Dataset:
 
     To be done before rows are taken apart.
     """
-    if isinstance(robot, Mechanism) or not robot.bases:
+    if not robot.bases:
         return data
     return data.each(
         lambda part: replace(part, columns=conditions(robot, part.motors, part.columns, part.name))
@@ -32,12 +30,13 @@ def with_any_conditions(data: Dataset, robot: Machine, rng: np.random.Generator)
 
     What was measured is not changed: this is for what can be told apart at all.
     """
-    if isinstance(robot, Mechanism):
+    if not robot.bases:
         return data
 
     def changed(part: Dataset) -> Dataset:
         wanted = set(columns_needed(robot.bases))
-        if any(expression.loads for expression in robot.bases) and not robot.masses:
+        loaded = any(expression.loads for expression in robot.bases)
+        if loaded and not robot.has_loads(list(part.columns)):
             # Without any load a compliance would have no effect.
             wanted.add(PAYLOAD)
         missing = wanted - set(part.columns)
@@ -47,13 +46,15 @@ def with_any_conditions(data: Dataset, robot: Machine, rng: np.random.Generator)
     return data.each(changed)
 
 
-def with_order(data: Dataset, robot: Robot, *, rows_as_time: bool = False) -> Dataset:
+def with_order(data: Dataset, robot: Machine, *, rows_as_time: bool = False) -> Dataset:
     """Data with the direction in which each joint was moved last, from the order of the rows.
 
     With ``rows_as_time`` the number of each row stands for the time at which it was measured.
 
     To be done before rows are taken apart; what columns say counts more.
     """
+    if not robot.takes_terms:
+        return data
 
     def changed(part: Dataset) -> Dataset:
         moved = directions(part.motors[:, : robot.joints])
@@ -67,7 +68,7 @@ def with_order(data: Dataset, robot: Robot, *, rows_as_time: bool = False) -> Da
 
 def with_inputs(data: Dataset, robot: Machine) -> Dataset:
     """Data whose motors have the values of the robot's further basis functions beside them."""
-    if isinstance(robot, Mechanism) or not robot.bases or data.motors.shape[1] != robot.joints:
+    if not robot.bases or data.motors.shape[1] != robot.joints:
         return data
     data = with_conditions(data, robot)
     return replace(data, motors=robot.inputs(data.motors, data.columns))

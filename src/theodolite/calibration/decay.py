@@ -18,7 +18,6 @@ from theodolite.calibration.term_groups import Decay, decays, drift_basis, time_
 from theodolite.estimation.prior import Prior
 from theodolite.estimation.reduction import reduce
 from theodolite.estimation.step import linear_step, noise_left
-from theodolite.model.robot import Robot
 
 #: The 95 % point of chi-square with one degree of freedom.
 CHI_SQUARE = 3.841458820694124
@@ -70,13 +69,12 @@ def refine_decay(model: Model, at: Linearised, pose: Pose) -> tuple[Model, Decay
 
 
 def _uses(model: Model, basis: str) -> bool:
-    return isinstance(model.robot, Robot) and any(t.basis == basis for t in model.robot.terms)
+    return any(t.basis == basis for t in model.robot.terms)
 
 
 def _with_decay(model: Model, data: Dataset, before: float, tau: float) -> Model:
     """The same model with another time constant."""
     robot = model.robot
-    assert isinstance(robot, Robot)
     old, new = drift_basis(data, before), drift_basis(data, tau)
     names = {t.name: replace(t, basis=new).name for t in robot.terms if t.basis == old}
     terms = [replace(t, basis=new) if t.basis == old else t for t in robot.terms]

@@ -26,7 +26,6 @@ from theodolite.estimation.merging import Each, in_turn, merge_tree
 from theodolite.estimation.reduction import Reduction, merged, reduce
 from theodolite.estimation.threads import single_thread
 from theodolite.model.machine import Machine
-from theodolite.model.robot import Robot
 
 #: Rows of a piece, and rows before it that are read with it: they say how its joints last moved.
 PIECE_ROWS, ROWS_BEFORE = 1 << 17, 1 << 12
@@ -91,7 +90,7 @@ class Pieces:
                 )
 
     def over(
-        self, problem: CalibrationProblem, method: Method, *, gains: bool, at: Robot | None
+        self, problem: CalibrationProblem, method: Method, *, gains: bool, at: Machine | None
     ) -> CalibrationProblem:
         """The problem of the excerpt, with the factor of all rows.
 
@@ -136,7 +135,7 @@ class PieceTask:
     method: Method
     noise: Noise
     gains: bool
-    at: Robot | None
+    at: Machine | None
     names: tuple[str, ...]
     values: FloatArray
 
@@ -146,8 +145,7 @@ def fold_piece(task: PieceTask) -> Reduction:
     start, stop = task.rows
     before = max(0, start - ROWS_BEFORE)
     data = task.source.read((before, stop))
-    if isinstance(task.robot, Robot):
-        data = with_order(data, task.robot)
+    data = with_order(data, task.robot)
     data = data.take(np.arange(start - before, len(data)))
     if task.at is not None:
         told = with_conditions(data, task.at)

@@ -38,9 +38,7 @@ from theodolite.estimation.prior import Prior
 from theodolite.estimation.reduction import Reduction, merged, reduce_parts
 from theodolite.estimation.solver import Solution
 from theodolite.estimation.step import linear_step, noise_left
-from theodolite.model.loads import has_loads
 from theodolite.model.machine import Machine
-from theodolite.model.robot import Robot
 
 #: Parts into which the measurements are split, and how many times they are split anew.
 FOLDS, SPLITS = 5, 3
@@ -66,7 +64,6 @@ class Model:
     ) -> Model:
         """The same with one more group of terms, in one of its shapes, for some data."""
         robot = self.robot
-        assert isinstance(robot, Robot)
         held = {term.name for term in robot.terms}
         new = [term for term in terms if term.name not in held]
         return replace(
@@ -100,13 +97,13 @@ class Wanted:
     ) -> Wanted:
         """``gains`` and ``terms`` None leave them open."""
         check_groups(tuple(terms or ()))
-        if terms and not isinstance(robot, Robot):
+        if terms and not robot.takes_terms:
             raise InputError(
-                f"'{robot.name}' has loops: further terms are supported only for serial robots",
+                f"'{robot.name}' has loops: further terms are for machines without",
                 remedy="Leave the terms out",
             )
         needy = [group for group in LOADED if group in (terms or ())]
-        if needy and isinstance(robot, Robot) and not has_loads(robot, list(data.columns)):
+        if needy and not robot.has_loads(list(data.columns)):
             raise InputError(
                 f"terms '{needy[0]}' need known loads",
                 where=data.name,
@@ -125,7 +122,7 @@ class Wanted:
         has_gains = any(p.gain and robot.priority(p) > 0 for p in robot.parameters)
         if gains is None and not has_gains:
             gains = False
-        free = terms is None and isinstance(robot, Robot)
+        free = terms is None and robot.takes_terms
         return Wanted(robot, data, gains, tuple(terms or ()), ALL_GROUPS if free else ())
 
     def first(self) -> list[Model]:
@@ -154,7 +151,6 @@ class Wanted:
         return found
 
     def _shapes(self, group: str) -> dict[str, Terms]:
-        assert isinstance(self.robot, Robot)
         return variants(self.robot, self.data, group)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from theodolite import edges
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.between_tools import Apart
 from theodolite.calibration.hand_eye_alone import LinksFixed
 from theodolite.calibration.method import LeftOut
 from theodolite.calibration.moves import Move
@@ -206,6 +207,8 @@ class Result:
     expected_rank: int | None = None
     #: What the model cannot express.
     shortcomings: Shortcomings | None = None
+    #: The two arms that are known least relative to each other.
+    apart: Apart | None = None
     #: Joints that never moved.
     still: tuple[str, ...] = ()
     #: What the method identified besides the robot, such as the plane.
@@ -298,6 +301,9 @@ class Result:
         yield self._many_left_out()
         yield self._gross_outliers()
         yield self._common_scale()
+        if self.apart is not None:
+            left = [e.rms for name, e in self.after.items() if quantity(name) == "position"]
+            yield self.apart.sentence(max(left, default=np.inf))
         yield from self._contradictions(CONTRADICTS, np.inf)
         yield self._not_what_all_reach()
         worse = self.held_out is not None and not self.held_out.better

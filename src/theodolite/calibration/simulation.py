@@ -17,7 +17,6 @@ from theodolite.errors import InputError
 from theodolite.model import rotations
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
-from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import Unit
 from theodolite.model.terms import ROW, columns_needed
 
@@ -77,7 +76,7 @@ def _under_conditions(robot: Machine, exact: Dataset) -> Dataset:
 
     Other conditions are not known, and contacts would have to be found again under them.
     """
-    if isinstance(robot, Mechanism) or not (needed := columns_needed(robot.bases)):
+    if not (needed := columns_needed(robot.bases)):
         return exact
     exact = with_order(exact, robot, rows_as_time=ROW in needed)
     unknown = set(needed) - set(exact.columns)

@@ -29,8 +29,7 @@ from theodolite.calibration.data import Dataset
 from theodolite.errors import InputError, shown
 from theodolite.model.conventions import Joint
 from theodolite.model.expressions import load_name
-from theodolite.model.loads import has_loads
-from theodolite.model.robot import Robot
+from theodolite.model.machine import Machine
 from theodolite.model.term_elements import turned_by
 from theodolite.model.terms import JOINT, ROW, TIMES, ErrorTerm
 
@@ -72,7 +71,7 @@ class Decay:
         )
 
 
-def gravity(robot: Robot) -> Terms:
+def gravity(robot: Machine) -> Terms:
     return tuple(
         term
         for joint in _joints(robot, Joint.REVOLUTE)
@@ -80,60 +79,60 @@ def gravity(robot: Robot) -> Terms:
     )
 
 
-def bending(robot: Robot) -> Terms:
+def bending(robot: Machine) -> Terms:
     return tuple(
         term
         for joint in range(1, robot.joints + 1)
         for axis in "xy"
-        for term in _moments(robot, joint, axis, f"r{axis}")
+        for term in _moments(robot, joint, axis, _bend(robot, joint, axis))
     )
 
 
-def compliance(robot: Robot) -> Terms:
+def compliance(robot: Machine) -> Terms:
     return tuple(
-        ErrorTerm(_row(robot, joint), JOINT, load_name(f"z{joint}"))
+        ErrorTerm(robot.term_row(joint), JOINT, load_name(f"z{joint}"))
         for joint in range(1, robot.joints + 1)
     )
 
 
-def flexure(robot: Robot) -> Terms:
+def flexure(robot: Machine) -> Terms:
     return tuple(
-        ErrorTerm(_row(robot, joint), f"r{axis}", load_name(f"{axis}{joint}"))
+        ErrorTerm(robot.term_row(joint), _bend(robot, joint, axis), load_name(f"{axis}{joint}"))
         for joint in range(1, robot.joints + 1)
         for axis in "xy"
     )
 
 
-def harmonics(robot: Robot) -> Terms:
+def harmonics(robot: Machine) -> Terms:
     return tuple(
-        ErrorTerm(_row(robot, joint), JOINT, f"{function}({'' if k == 1 else f'{k}*'}q{joint})")
+        ErrorTerm(robot.term_row(joint), JOINT, f"{function}({'' if k == 1 else f'{k}*'}q{joint})")
         for joint in _joints(robot, Joint.REVOLUTE)
         for k in HARMONICS
         for function in ("sin", "cos")
     )
 
 
-def play(robot: Robot) -> Terms:
+def play(robot: Machine) -> Terms:
     return tuple(
-        ErrorTerm(_row(robot, joint), JOINT, f"direction{joint}")
+        ErrorTerm(robot.term_row(joint), JOINT, f"direction{joint}")
         for joint in range(1, robot.joints + 1)
     )
 
 
-def drift(robot: Robot, basis: str) -> Terms:
+def drift(robot: Machine, basis: str) -> Terms:
     """What has not yet died away, on the base and on every joint but the first.
 
     A turn of the first joint is a turn of the base.
     """
     base = tuple(ErrorTerm(0, on, basis) for on in ("x", "y", "z", "rx", "ry", "rz"))
     joints = tuple(
-        ErrorTerm(_row(robot, joint), JOINT, basis) for joint in range(2, robot.joints + 1)
+        ErrorTerm(robot.term_row(joint), JOINT, basis) for joint in range(2, robot.joints + 1)
     )
     return base + joints
 
 
 #: Groups that need nothing but the robot, in the order in which they are tried.
-GROUPS: Mapping[str, Callable[[Robot], Terms]] = {
+GROUPS: Mapping[str, Callable[[Machine], Terms]] = {
     "gravity": gravity,
     "bending": bending,
     "compliance": compliance,
@@ -171,9 +170,9 @@ def check_groups(names: tuple[str, ...]) -> None:
         )
 
 
-def variants(robot: Robot, data: Dataset, group: str) -> dict[str, Terms]:
+def variants(robot: Machine, data: Dataset, group: str) -> dict[str, Terms]:
     """The shapes that a group may take, by name: a drift's time constant is not known."""
-    if group in LOADED and not has_loads(robot, list(data.columns)):
+    if group in LOADED and not robot.has_loads(list(data.columns)):
         return {}
     if group != DRIFT:
         return {group: GROUPS[group](robot)}
@@ -205,7 +204,7 @@ def time_unit(data: Dataset) -> str:
 
 
 def tolerances(
-    robot: Robot, group: str, terms: Terms, data: Dataset | None = None
+    robot: Machine, group: str, terms: Terms, data: Dataset | None = None
 ) -> dict[str, float]:
     """Tolerances of a group's coefficients by name, for a basis of about one.
 
@@ -228,7 +227,7 @@ def tolerances(
     return found
 
 
-def _largest_load(robot: Robot, terms: Terms, data: Dataset | None) -> float:
+def _largest_load(robot: Machine, terms: Terms, data: Dataset | None) -> float:
     """The largest load of any joint, N m."""
     if data is None:
         data = Dataset(robot.random_motors(ANYWHERE, np.random.default_rng(0)))
@@ -244,19 +243,20 @@ def when(data: Dataset) -> tuple[str, FloatArray | None]:
     return ROW, None
 
 
-def _joints(robot: Robot, kind: Joint) -> list[int]:
+def _joints(robot: Machine, kind: Joint) -> list[int]:
     return [number for number, joint in enumerate(robot.joint_types, start=1) if joint is kind]
 
 
-def _row(robot: Robot, joint: int) -> int:
-    """The number of the row that holds a joint."""
-    return robot.joint_rows[joint - 1] + robot.first_number
+def _bend(robot: Machine, joint: int, axis: str) -> str:
+    """A turn about an axis of the link that a joint moves, after its motion."""
+    bend = f"b{axis}"
+    return bend if bend in robot.term_places(robot.term_row(joint)) else f"r{axis}"
 
 
-def _moments(robot: Robot, joint: int, axis: str, on: str) -> list[ErrorTerm]:
+def _moments(robot: Machine, joint: int, axis: str, on: str) -> list[ErrorTerm]:
     """Moments about one axis of a joint of all that hangs on it."""
     found = []
-    for link in range(joint, robot.joints + 1):
+    for link in robot.carried_by(joint):
         along = [letter for letter in "xy" if (letter, link) != (axis, joint)]
         if link == joint and axis != "z":
             along.append("z")
@@ -264,5 +264,5 @@ def _moments(robot: Robot, joint: int, axis: str, on: str) -> list[ErrorTerm]:
             found.append(f"moment({axis}{joint}, {letter}{link})")
             if link > joint and robot.joint_types[link - 1] is Joint.PRISMATIC:
                 found.append(f"q{link}*moment({axis}{joint}, z{link})")
-    row = _row(robot, joint)
+    row = robot.term_row(joint)
     return [ErrorTerm(row, on, basis) for basis in dict.fromkeys(found)]

@@ -65,7 +65,7 @@ class Columns:
         self.other: dict[str, FloatArray] = {}
         #: What each row was measured under, by the names that further terms use.
         self.conditions: dict[str, FloatArray] = {}
-        self._needed = () if isinstance(robot, Mechanism) else columns_needed(robot.bases)
+        self._needed = columns_needed(robot.bases)
         #: Columns that are seen together or not at all.
         self._together: dict[str, list[str]] = {}
         self.table = replace(table, columns=tuple(map(self._meant, table.columns)))

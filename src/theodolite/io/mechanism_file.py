@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -11,10 +12,10 @@ import numpy as np
 
 from theodolite.errors import InputError, shown
 from theodolite.io.product import format_elements, parse_elements
+from theodolite.io.terms import TermReader, format_gravity, format_terms
 from theodolite.io.toml import (
     FORMAT,
     MOST_BODIES,
-    TomlReader,
     format_tolerances,
     toml_float,
     toml_key,
@@ -26,16 +27,18 @@ from theodolite.io.toml import (
 from theodolite.model.bodies import Body, BodyElement, Closure, ClosureKind, MechanismJoint
 from theodolite.model.conventions import Joint
 from theodolite.model.forces import Shaft, Spring, TorqueCurve
+from theodolite.model.linkage import UPRIGHT
 from theodolite.model.mechanism import Mechanism
 
 _TOP = ["format", "name", "source", "units", "joints", "bodies", "closures", "tool", "tools"]
 _TOP += ["constants", "priorities", "tolerances", "shafts", "springs", "torques"]
+_TOP += ["terms", "gravity"]
 _NAME = re.compile(r"[A-Za-z]\w*")
 #: Joints that would be taken for other columns of a measurement file.
 _RESERVED = re.compile(r"(x|y|z|rx|ry|rz|set|qw|qx|qy|qz|plane_.*)$")
 
 
-class MechanismReader(TomlReader):
+class MechanismReader(TermReader):
     """One robot file with bodies on its way to becoming a mechanism."""
 
     def mechanism(self) -> Mechanism:
@@ -103,10 +106,27 @@ class MechanismReader(TomlReader):
             )
         except InputError as error:
             raise error if error.where else error.at(self.where) from None
+        mechanism = self._with_terms(mechanism)
         mechanism = mechanism.with_tolerances(self.tolerances(mechanism.parameters))
         return mechanism.with_priorities(
             self.priorities([parameter.name for parameter in mechanism.parameters])
         )
+
+    def _with_terms(self, mechanism: Mechanism) -> Mechanism:
+        gravity = self.read_gravity() or mechanism.gravity
+        numbers = {name: number for number, name in enumerate(mechanism.joint_names, start=1)}
+
+        def row_of(entry: dict[str, Any], place: str) -> int:
+            joint = entry.get("joint")
+            if joint is not None and joint not in numbers:
+                raise self.error(
+                    f"{place}: {shown(joint)} is not a measured joint", allowed=list(numbers)
+                )
+            return 0 if joint is None else numbers[joint]
+
+        terms = self.read_terms(mechanism, "joint", row_of)
+        with self.naming("terms"):
+            return replace(mechanism, gravity=gravity).with_terms(terms)
 
     def _tools(self, bodies: tuple[Body, ...]) -> tuple[str, ...]:
         """The tool, or the tools: a machine may have several arms."""
@@ -342,6 +362,9 @@ def format_mechanism(mechanism: Mechanism) -> str:
     lines += [f"  {{ {_closure_text(closure)} }}," for closure in mechanism.closures]
     lines.append("]")
     lines += _forces_text(mechanism)
+    if mechanism.gravity != UPRIGHT:
+        lines += ["", format_gravity(mechanism.gravity)]
+    lines += format_terms(mechanism.terms, partial(_joint_of_term, mechanism))
     if mechanism.constants:
         lines += ["", "[constants]"]
         lines += [
@@ -352,6 +375,10 @@ def format_mechanism(mechanism: Mechanism) -> str:
         lines += [f"{toml_key(name)} = {value}" for name, value in mechanism.priorities.items()]
     lines += format_tolerances(mechanism.tolerances)
     return "\n".join(lines) + "\n"
+
+
+def _joint_of_term(mechanism: Mechanism, row: int) -> str:
+    return f"joint = {toml_string(mechanism.joint_names[row - 1])}, " if row else ""
 
 
 def _tools_text(mechanism: Mechanism) -> str:

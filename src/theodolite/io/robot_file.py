@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,10 @@ from theodolite.io.mechanism_file import MechanismReader, format_mechanism
 from theodolite.io.priorities import from_matrix
 from theodolite.io.product import format_product, parse_product
 from theodolite.io.reading import WRITTEN_BY_HAND, read_text
+from theodolite.io.terms import TermReader, format_gravity, format_terms
 from theodolite.io.toml import (
     FORMAT,
     MOST_FRAMES,
-    TomlReader,
     format_tolerances,
     parse_toml,
     toml_float,
@@ -37,8 +36,6 @@ from theodolite.model.loads import Balancer, LinkMass
 from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.robot import Robot, Target
-from theodolite.model.term_elements import check_term, turned_by
-from theodolite.model.terms import ErrorTerm
 from theodolite.model.transmission import Transmission
 
 #: Names that can stand in a column of a measurement file.
@@ -47,10 +44,6 @@ _VECTORS = ["Offset", "Qmin", "Qmax"]
 _TOP = ["format", "name", "source", "units", "convention", "frames", *_VECTORS, "Com", "Coa"]
 _TOP += ["priorities", "tolerances", "targets", "terms", "gravity", "Vmax", "Tmax"]
 _TOP += ["masses", "balancers"]
-#: More are a mistake, and would take all memory.
-_MOST_TERMS = 2000
-#: A shorter direction of gravity is none.
-_SHORTEST = 1e-6
 
 
 def read_robot(path: Path | str) -> Machine:
@@ -67,7 +60,7 @@ def parse_robot(text: str, where: str) -> Machine:
     return _Reader(content, where).robot()
 
 
-class _Reader(TomlReader):
+class _Reader(TermReader):
     """One robot file on its way to becoming a robot."""
 
     def robot(self) -> Robot:
@@ -101,7 +94,7 @@ class _Reader(TomlReader):
             upper=self._by_joint("Qmax"),
             targets=self._targets(),
             source=self.words("source", ""),
-            gravity=self._gravity(),
+            gravity=self.read_gravity(),
             speeds=self._by_joint("Vmax"),
             efforts=self._by_joint("Tmax", torques=True),
         )
@@ -262,19 +255,6 @@ class _Reader(TomlReader):
             targets.append(Target(str(entry["name"]), point))
         return targets
 
-    def _gravity(self) -> tuple[float, float, float] | None:
-        """A direction in the frame before the first joint, of any length."""
-        if "gravity" not in self.content:
-            return None
-        given = self.content["gravity"]
-        if not isinstance(given, list) or len(given) != 3:
-            raise self.error("gravity is not three numbers")
-        direction = np.array([self.number(item, "gravity") for item in given])
-        if not np.linalg.norm(direction) > _SHORTEST:
-            raise self.error("gravity is zero", allowed="a direction, such as [0, 0, -1]")
-        x, y, z = (float(part) for part in direction / np.linalg.norm(direction))
-        return x, y, z
-
     def _masses(self) -> list[LinkMass]:
         """Weights of links, kg, with first moments in kg m whatever the file's units."""
         found = []
@@ -315,33 +295,7 @@ class _Reader(TomlReader):
         return int(entry[key])
 
     def _with_terms(self, robot: Robot) -> Robot:
-        entries = self.content.get("terms", [])
-        if not isinstance(entries, list):
-            raise self.error("terms is not a list")
-        if len(entries) > _MOST_TERMS:
-            raise self.error(f"has {len(entries)} terms", allowed=f"up to {_MOST_TERMS}")
-        terms = []
-        for number, entry in enumerate(entries, start=1):
-            place = f"terms, row {number}"
-            if not isinstance(entry, dict):
-                raise self.error(f"{place} is not a table of values")
-            self.check_keys(entry, ["row", "on", "basis", "value"], place)
-            row, on, basis = (entry.get(key) for key in ("row", "on", "basis"))
-            if type(row) is not int or not isinstance(on, str) or not isinstance(basis, str):
-                raise self.error(
-                    f"{place} needs a whole number for row, and strings for on and basis",
-                    allowed='{ row = 3, on = "q", basis = "sin(q3)" }',
-                )
-            term = ErrorTerm(row, on, basis)
-            with self.naming(place):
-                check_term(robot, term)
-            turns = turned_by(robot, term)
-            terms.append(
-                replace(
-                    term,
-                    value=self.quantity(entry.get("value", 0.0), f"{place}, value", turns=turns),
-                )
-            )
+        terms = self.read_terms(robot, "row", lambda entry, place: self._whole(entry, "row", place))
         with self.naming("terms"):
             return robot.with_terms(terms)
 
@@ -430,7 +384,7 @@ def format_robot(robot: Machine) -> str:
         ]
         lines.append("]")
     if robot.gravity is not None:
-        lines.append(f"gravity = {toml_vector(robot.gravity)}")
+        lines.append(format_gravity(robot.gravity))
     if robot.masses:
         lines += ["", "masses = ["]
         lines += [
@@ -446,14 +400,7 @@ def format_robot(robot: Machine) -> str:
             for spring in robot.balancers
         ]
         lines.append("]")
-    if robot.terms:
-        lines += ["", "terms = ["]
-        lines += [
-            f"  {{ row = {term.row}, on = {toml_string(term.on)}, "
-            f"basis = {toml_string(term.basis)}, value = {toml_float(term.value)} }},"
-            for term in robot.terms
-        ]
-        lines.append("]")
+    lines += format_terms(robot.terms, lambda row: f"row = {row}, ")
     if robot.priorities:
         lines += ["", "[priorities]"]
         lines += [f"{toml_key(name)} = {value}" for name, value in robot.priorities.items()]

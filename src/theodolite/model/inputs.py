@@ -9,8 +9,6 @@ import numpy as np
 
 from theodolite.arrays import FloatArray
 from theodolite.errors import InputError
-from theodolite.model.gravity import down
-from theodolite.model.loads import loads
 from theodolite.model.terms import (
     DIRECTION,
     columns_needed,
@@ -20,11 +18,11 @@ from theodolite.model.terms import (
 )
 
 if TYPE_CHECKING:
-    from theodolite.model.robot import Robot
+    from theodolite.model.machine import Machine
 
 
 def conditions(
-    robot: Robot, motors: FloatArray, columns: Mapping[str, FloatArray], where: str
+    robot: Machine, motors: FloatArray, columns: Mapping[str, FloatArray], where: str
 ) -> dict[str, FloatArray]:
     """The columns that a robot's terms need, with what the order of the rows says of them."""
     found = dict(columns)
@@ -44,11 +42,12 @@ def conditions(
 
 
 def inputs(
-    robot: Robot, motors: FloatArray, columns: Mapping[str, FloatArray] | None = None
+    robot: Machine, motors: FloatArray, columns: Mapping[str, FloatArray] | None = None
 ) -> FloatArray:
     """Motors with the values of the basis functions beside them, (n, joints + functions).
 
-    What is not told is taken as 0: the robot as it is before it warms up or bears a load.
+    What is not told is taken as 0: the robot as it is before it warms up or bears a load. Functions
+    of joints that were not recorded are NaN.
     """
     if not robot.bases:
         return motors
@@ -57,26 +56,13 @@ def inputs(
     columns = columns or {}
     environment = {name: columns.get(name, none) for name in columns_needed(robot.bases)}
     readings = robot.readings(motors)
-    environment |= {name: readings[:, place] for place, name in enumerate(robot.joint_names)}
+    environment |= {f"q{number}": column for number, column in enumerate(readings.T, start=1)}
     pairs = {pair for expression in robot.bases for pair in expression.moments}
     if pairs:
-        environment |= moments(pairs, _axes(robot, motors), down(robot))
+        environment |= moments(pairs, robot.link_axes(motors), robot.down())
     loaded = {axis for expression in robot.bases for axis in expression.loads}
     if loaded:
-        environment |= loads(robot, motors, loaded, columns, environment, down(robot))
-    return np.concatenate([motors, evaluated(robot.bases, environment, len(motors))], axis=1)
-
-
-def _axes(robot: Robot, motors: FloatArray) -> dict[str, FloatArray]:
-    """Axes of the links in the world, (3, n) each.
-
-    z is the axis of the joint that moves the link; x and y move with the link.
-    """
-    rigid = robot.without_terms()
-    motion = rigid.motion(rigid.values, motors)
-    found = {}
-    for link, (_, axis) in enumerate(rigid.skeleton.joints, start=1):
-        frame = motion.frame(link)
-        for letter, turn in zip("zxy", range(3), strict=True):
-            found[f"{letter}{link}"] = frame[(axis + turn) % 3]
-    return found
+        environment |= robot.loads(motors, loaded, columns, environment)
+    recorded = np.asarray(np.isfinite(readings).all(axis=1))
+    values = evaluated(robot.bases, environment, recorded)
+    return np.concatenate([motors, values], axis=1)

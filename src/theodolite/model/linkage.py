@@ -7,7 +7,7 @@ appears in every path that passes through it, and a named constant wherever it i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -19,9 +19,21 @@ from theodolite.model.chain import Chain
 from theodolite.model.conveniences import Conveniences
 from theodolite.model.conventions import Joint
 from theodolite.model.elements import ONE, Element, Term
+from theodolite.model.expressions import Expression
 from theodolite.model.forces import Shaft, Spring, TorqueCurve
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
 from theodolite.model.poses import roll_pitch_yaw
+from theodolite.model.term_elements import (
+    FRAME,
+    check_term,
+    frame_elements,
+    term_parameters,
+    terms_by_place,
+)
+from theodolite.model.terms import JOINT, ErrorTerm, distinct
+
+#: Where gravity pulls in the frame of a base that stands upright.
+UPRIGHT = (0.0, 0.0, -1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +58,10 @@ class Linkage(Conveniences):
     shafts: tuple[Shaft, ...] = ()
     springs: tuple[Spring, ...] = ()
     curves: tuple[TorqueCurve, ...] = ()
+    #: Further error terms, of machines without loops; rows are numbers of joints, 0 is the base.
+    terms: tuple[ErrorTerm, ...] = ()
+    #: Where gravity pulls in the frame of the base, before any joint.
+    gravity: tuple[float, float, float] = UPRIGHT
 
     def __post_init__(self) -> None:
         seen = {WORLD}
@@ -280,7 +296,7 @@ class Linkage(Conveniences):
             Parameter(f"{joint.name}.K", joint.gain, Unit.ONE, Group.ARM, place, GAIN_COLUMN)
             for joint in self.active
         ]
-        return tuple(found)
+        return (*found, *term_parameters(self))
 
     def _constant_unit(self, name: str) -> Unit:
         turned = {
@@ -386,31 +402,110 @@ class Linkage(Conveniences):
         up, down = self._path(one, other)
         return [*up, *down]
 
+    def arms_between(self, one: str, other: str) -> tuple[list[str], list[str]]:
+        """Names of the bodies from one body up to where it meets the other, and down from there."""
+        up, down = self._path(one, other)
+        return [body.name for body in up], [body.name for body in down]
+
     def chain(self, one: str, other: str) -> Chain:
         """The chain from one body to another, over all parameters and joints."""
         up, down = self._path(one, other)
-        tape = [
-            self._element(element, self._symbols[body.name, index], -1)
-            for body in up
-            for index, element in reversed(list(enumerate(body.elements)))
-        ]
-        tape += [
-            self._element(element, self._symbols[body.name, index], 1)
-            for body in down
-            for index, element in enumerate(body.elements)
-        ]
+        tape = [element for body in up for element in self.elements(body, -1)]
+        tape += [element for body in down for element in self.elements(body)]
+        # What terms do to the base.
+        if one == WORLD:
+            tape = [*self._bent_after(0, 1), *tape]
+        elif other == WORLD:
+            tape = [*tape, *self._bent_after(0, -1)]
         return self._compiled(tape)
 
-    def elements(self, body: Body) -> list[Element]:
-        """The elements of one body, over all parameters and joints."""
+    def elements(self, body: Body, way: int = 1) -> list[Element]:
+        """The elements of one body, over all parameters and joints; way -1: back through it."""
+        found = [self._elements_at(body, index, way) for index in range(len(body.elements))]
+        return [element for place in found[::way] for element in place]
+
+    def _elements_at(self, body: Body, index: int, way: int) -> list[Element]:
+        """An element of a body, with what terms add after the first one that a joint moves."""
+        element = self._element(body.elements[index], self._symbols[body.name, index], way)
+        number = self._link_begins.get((body.name, index))
+        if number is None:
+            return [element]
+        after = self._bent_after(number, way)
+        return [element, *after] if way > 0 else [*after, element]
+
+    def _bent_after(self, number: int, way: int) -> list[Element]:
+        """Displacements and turns that terms give to a link, or to the base."""
+        forward = frame_elements(self, number) if self.terms else []
         return [
-            self._element(element, self._symbols[body.name, index], 1)
-            for index, element in enumerate(body.elements)
+            replace(e, terms=tuple(replace(t, coefficient=way * t.coefficient) for t in e.terms))
+            for e in forward[::way]
         ]
+
+    @cached_property
+    def _link_begins(self) -> dict[tuple[str, int], int]:
+        """Where the link of each measured joint begins: body and element, with its number."""
+        numbers = {joint.name: number for number, joint in enumerate(self.active, start=1)}
+        found: dict[tuple[str, int], int] = {}
+        for body in self.bodies:
+            for index, element in enumerate(body.elements):
+                number = numbers.pop(element.joint or "", None)
+                if number is not None:
+                    found[body.name, index] = number
+        return found
+
+    @property
+    def takes_terms(self) -> bool:
+        """Can it bear further terms? Not where a change of one joint moves others."""
+        return not self.closures
+
+    @property
+    def term_rows(self) -> range:
+        """The base and the measured joints, as terms number them."""
+        return range(len(self.active) + 1)
+
+    def term_places(self, row: int) -> dict[str, bool]:
+        """What terms can be added to, a joint and its link, and whether that turns something."""
+        if row == 0:
+            return dict(FRAME)
+        return {JOINT: self.active[row - 1].kind is Joint.REVOLUTE, **FRAME}
+
+    def terms_on(self, row: int, on: str) -> list[Term]:
+        """The summands that further terms add to a joint, or to the frame of a link."""
+        return self._terms_by_place.get((row, on), [])
+
+    def with_terms(self, terms: Iterable[ErrorTerm]) -> Self:
+        """The same machine with other further terms."""
+        terms = tuple(terms)
+        if terms and not self.takes_terms:
+            raise InputError(
+                f"'{self.name}' has loops: further terms are for machines without",
+                remedy="Leave the terms out",
+            )
+        for term in terms:
+            check_term(self, term)
+            if term.expression.loads:
+                raise InputError(
+                    f"term '{term.name}': loads are known of tables only",
+                    remedy="Take moment(...) with an unknown weight",
+                )
+        names = [term.name for term in terms]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"there are two parameters '{name}'")
+        return replace(self, terms=terms)
+
+    @cached_property
+    def _terms_by_place(self) -> dict[tuple[int, str], list[Term]]:
+        return terms_by_place(self)
+
+    @cached_property
+    def bases(self) -> tuple[Expression, ...]:
+        """The basis functions of the further terms, each once."""
+        return distinct(self.terms)
 
     def _compiled(self, tape: list[Element]) -> Chain:
         joints = len(self.active) + len(self.passive)
-        return Chain(tape, parameters=len(self.parameters), basis=1 + joints)
+        return Chain(tape, parameters=len(self.parameters), basis=1 + joints + len(self.bases))
 
     def _element(self, element: BodyElement, name: str, way: int) -> Element:
         terms = []
@@ -425,7 +520,10 @@ class Linkage(Conveniences):
             names = [joint.name for joint in (*self.active, *self.passive)]
             place = names.index(element.joint)
             gain = self._places[f"{element.joint}.K"] if place < len(self.active) else None
-            terms.append(Term(gain, 1 + place, float(way * element.sign)))
+            factor = float(way * element.sign)
+            terms.append(Term(gain, 1 + place, factor))
+            if self.terms:
+                terms += [replace(t, coefficient=factor) for t in self.terms_on(1 + place, JOINT)]
         return Element(element.rotation, element.axis, tuple(terms))
 
     @cached_property
@@ -467,7 +565,9 @@ class Linkage(Conveniences):
         }
         # A tool that stands on a passive slide has no lengths of its own.
         single = [
-            abs(parameter.value) for parameter in self._listed if parameter.unit is Unit.METRE
+            abs(parameter.value)
+            for parameter in self._listed
+            if parameter.unit is Unit.METRE and not parameter.term
         ]
         return float(max(*(self._way(tool, strokes) for tool in self.tools), 0.0, *single))
 
@@ -525,6 +625,9 @@ class Linkage(Conveniences):
                 replace(joint, gain=values.get(f"{joint.name}.K", joint.gain))
                 for joint in self.active
             ),
+            terms=tuple(
+                replace(term, value=values.get(term.name, term.value)) for term in self.terms
+            ),
         )
 
     def with_tool_turned(self, rotation: FloatArray) -> Self:
@@ -544,6 +647,7 @@ class Linkage(Conveniences):
         """The way to the tool and every loop, as products of elements."""
         names = [parameter.name for parameter in self.parameters]
         basis = ["1", *(joint.name for joint in (*self.active, *self.passive))]
+        basis += [expression.text for expression in self.bases]
 
         def product(chain: Chain) -> str:
             return " ".join(element.describe(names, basis) for element in chain.elements)

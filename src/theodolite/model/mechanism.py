@@ -6,8 +6,8 @@ mechanism moves like any robot (`loop_motion.py`): every method that can see a t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,15 +18,19 @@ from theodolite.errors import InfeasibleError, InputError
 from theodolite.matrices import pseudo_inverse
 from theodolite.model import closing
 from theodolite.model.bodies import (
+    WORLD,
     Closure,
     ClosureKind,
     MechanismJoint,
 )
 from theodolite.model.chain import Chain, Motion
 from theodolite.model.conventions import Joint
+from theodolite.model.expressions import Environment
+from theodolite.model.inputs import inputs
+from theodolite.model.link_axes import axes_in_tree
 from theodolite.model.linkage import Linkage
 from theodolite.model.loop_motion import LoopMotion
-from theodolite.model.parameters import Parameter
+from theodolite.model.parameters import Group, Parameter
 
 #: No parameters: where derivatives with respect to them are not needed.
 NONE = np.empty(0, dtype=np.intp)
@@ -51,8 +55,73 @@ class Mechanism(Linkage):
             return 0
         return self.priorities.get(parameter.name, parameter.default_priority())
 
+    def inputs(
+        self, motors: FloatArray, columns: Mapping[str, FloatArray] | None = None
+    ) -> FloatArray:
+        """Motors with the values of the terms' basis functions beside them."""
+        return inputs(self, motors, columns)
+
+    def without_terms(self) -> Mechanism:
+        """The same machine, geometry and gains alone."""
+        return replace(self, terms=()) if self.terms else self
+
+    def term_row(self, joint: int) -> int:
+        """Terms number the joints themselves."""
+        return joint
+
+    def carried_by(self, joint: int) -> list[int]:
+        """Numbers of the joints whose links hang on a joint, itself among them."""
+        place = {number: where for where, number in self._link_begins.items()}
+        ways = {
+            number: {b.name for b in self.path(WORLD, body)} for number, (body, _) in place.items()
+        }
+        body, index = place[joint]
+        return [
+            number
+            for number, (other, behind) in place.items()
+            if body in ways[number] and (other != body or behind >= index)
+        ]
+
+    def chain_to_joint(self, joint: int) -> tuple[Chain, int]:
+        """The chain that ends with the motion of a measured joint, and the axis of that joint."""
+        name, last = next(w for w, number in self._link_begins.items() if number == joint)
+        *before, body = self.path(WORLD, name)
+        tape = [element for on_the_way in before for element in self.elements(on_the_way)]
+        tape += self.elements(replace(body, elements=body.elements[: last + 1]))
+        return self._compiled(tape), body.elements[last].axis
+
+    def link_axes(self, motors: FloatArray) -> dict[str, FloatArray]:
+        """Axes ``x1`` ... of the links in the world, (3, n) each; NaN where not recorded."""
+        return axes_in_tree(self, motors)
+
+    def down(self) -> FloatArray:
+        """The direction of gravity in the world, (3,): it turns with the base."""
+        rigid = self.without_terms()
+        base = [
+            element
+            for body in rigid.bodies
+            for index, element in enumerate(rigid.elements(body))
+            if rigid._groups[body.name, index] is Group.BASE
+        ]
+        fixed = rigid._compiled(base).motion(rigid.values, rigid.basis(np.zeros((1, self.joints))))
+        return fixed.rotation[0] @ np.array(self.gravity)
+
+    def loads(
+        self,
+        motors: FloatArray,
+        wanted: set[str],
+        columns: Mapping[str, FloatArray],
+        joints: Environment,
+    ) -> dict[str, FloatArray]:
+        """No loads are known of mechanisms."""
+        raise NotImplementedError
+
+    def has_loads(self, columns: Sequence[str]) -> bool:
+        """No loads are known of mechanisms."""
+        return False
+
     def basis(self, joints: FloatArray) -> FloatArray:
-        """Basis values of measured and passive joints, (n, 1 + joints)."""
+        """Basis values of all joints (n, 1 + joints), and of what terms need beside them."""
         return np.concatenate([np.ones((len(joints), 1)), joints], axis=1)
 
     def gap(
@@ -67,7 +136,7 @@ class Mechanism(Linkage):
         if not self.closures:
             none = np.zeros((len(joints), 0))
             size = len(values) if columns is None else len(columns)
-            shapes = (size, len(self.active), len(self.passive))
+            shapes = (size, joints.shape[1] - len(self.passive), len(self.passive))
             return closing.Gap(none, *(np.zeros((len(joints), 0, size)) for size in shapes))
         columns = np.arange(len(values)) if columns is None else columns
         pieces = [
@@ -210,15 +279,16 @@ class Mechanism(Linkage):
     def _moved(self, chain: Chain, values: FloatArray, motors: FloatArray) -> LoopMotion:
         values = values[: len(self.parameters)]
         active = motors[:, : self.joints]
-        if motors.shape[1] > self.joints:
-            guess = motors[:, self.joints :]
-        else:
-            guess = self.assembled(active)[0][:, self.joints :]
-        passive = guess
+        passive: FloatArray = np.zeros((len(motors), 0))
         if self.passive:
+            guess = motors[:, self.joints :]
+            if not guess.shape[1]:
+                guess = self.assembled(active)[0][:, self.joints :]
             passive, gap = self.close(values, active, guess)
             self.check_closed(gap)
         joints = np.concatenate([active, passive], axis=1)
+        if self.bases:
+            joints = motors if motors.shape[1] > self.joints else self.inputs(motors)
         # Joints that were not recorded are NaN: they may move other tools.
         tip = chain.motion(values, np.nan_to_num(self.basis(joints)))
         self._check_recorded(chain, joints)
@@ -227,12 +297,15 @@ class Mechanism(Linkage):
     def _check_recorded(self, chain: Chain, joints: FloatArray) -> None:
         missing = np.flatnonzero(np.isnan(joints).any(axis=0))
         used = {term.basis for element in chain.elements for term in element.terms}
-        for joint in missing.tolist():
-            if 1 + joint in used:
+        for place in missing.tolist():
+            if 1 + place in used:
+                what = (
+                    f"joint '{self.joint_names[place]}' moves what was measured"
+                    if place < self.joints
+                    else f"'{self.bases[place - self.joints].text}' bends what was measured"
+                )
                 raise InputError(
-                    f"joint '{self.joint_names[joint]}' moves what was measured, and was not "
-                    "recorded",
-                    remedy="Add its column to the data",
+                    f"{what}, and was not recorded", remedy="Add its column to the data"
                 )
 
     def check_closed(self, gap: FloatArray) -> None:
@@ -264,7 +337,7 @@ class Mechanism(Linkage):
 
     def to_motors(self, basis_jacobian: FloatArray) -> FloatArray:
         """Turn a derivative w.r.t. basis values (n, rows, 1 + measured) into one w.r.t. joints."""
-        return basis_jacobian[:, :, 1:]
+        return basis_jacobian[:, :, 1 : 1 + self.joints]
 
     def readings(self, motors: FloatArray) -> FloatArray:
         """What the measured joints read, (n, joints)."""
@@ -321,8 +394,9 @@ class Mechanism(Linkage):
 
     @property
     def configuration_sizes(self) -> tuple[int, ...]:
-        """How many numbers a configuration may have: without and with its passive joints."""
-        return tuple(dict.fromkeys((self.joints, self.joints + len(self.passive))))
+        """How many numbers a configuration may have: with passive joints, or values of terms."""
+        further = len(self.passive) + len(self.bases)
+        return tuple(dict.fromkeys((self.joints, self.joints + further)))
 
     def __repr__(self) -> str:
         return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,14 +16,17 @@ from theodolite.model.chain import Chain, Motion, Skeleton
 from theodolite.model.conveniences import Conveniences
 from theodolite.model.conventions import Convention, Joint, Piece, Row, Slot, piece_symbols
 from theodolite.model.elements import ONE, Element, Term
-from theodolite.model.expressions import Expression
+from theodolite.model.expressions import Environment, Expression
+from theodolite.model.gravity import down
 from theodolite.model.inputs import inputs
-from theodolite.model.loads import Balancer, LinkMass, check_loads
+from theodolite.model.link_axes import axes_in_table
+from theodolite.model.loads import Balancer, LinkMass, check_loads, has_loads, loads
 from theodolite.model.parameters import GAIN_COLUMN, Group, Parameter, Unit
 from theodolite.model.poses import roll_pitch_yaw
 from theodolite.model.term_elements import (
     check_term,
     frame_elements,
+    places_in_table,
     term_parameters,
     terms_by_place,
 )
@@ -200,7 +204,7 @@ class Robot(Conveniences):
         common = [element for index in range(len(self.frames)) for element in self.elements(index)]
         if self.first_number:
             # Row 0 is the base, whether the table has one or not.
-            common = [*frame_elements(self, 0, ()), *common]
+            common = [*frame_elements(self, 0), *common]
         size = {"parameters": len(self.parameters), "basis": 1 + self.joints + len(self.bases)}
         if not self.targets:
             return (Chain(common, **size),)
@@ -384,6 +388,48 @@ class Robot(Conveniences):
         robot = replace(self, terms=terms)
         robot._check_names()
         return robot
+
+    #: A table can bear further terms.
+    takes_terms: ClassVar[bool] = True
+
+    @property
+    def term_rows(self) -> range:
+        """Numbers of the rows that terms can be added to; row 0 is the base in any case."""
+        return range(len(self.frames) + self.first_number)
+
+    def term_places(self, row: int) -> dict[str, bool]:
+        """What terms can be added to in a row, and whether that turns something."""
+        return places_in_table(self, row)
+
+    def term_row(self, joint: int) -> int:
+        """The row that holds a joint, both as they are numbered in terms."""
+        return self.joint_rows[joint - 1] + self.first_number
+
+    def carried_by(self, joint: int) -> range:
+        """Numbers of the links that hang on a joint, its own first."""
+        return range(joint, self.joints + 1)
+
+    def link_axes(self, motors: FloatArray) -> dict[str, FloatArray]:
+        """Axes ``x1`` ... of the links in the world, (3, n) each."""
+        return axes_in_table(self, motors)
+
+    def down(self) -> FloatArray:
+        """The direction of gravity in the world, (3,)."""
+        return down(self)
+
+    def loads(
+        self,
+        motors: FloatArray,
+        wanted: set[str],
+        columns: Mapping[str, FloatArray],
+        joints: Environment,
+    ) -> dict[str, FloatArray]:
+        """Loads about axes such as ``z2``, (n,) each, by what expressions call them."""
+        return loads(self, motors, wanted, columns, joints, self.down())
+
+    def has_loads(self, columns: Sequence[str]) -> bool:
+        """Is anything known of what the joints carry, from the file or from columns?"""
+        return has_loads(self, columns)
 
     def with_loads(
         self, masses: Iterable[LinkMass], balancers: Iterable[Balancer] | None = None

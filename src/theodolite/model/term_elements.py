@@ -1,31 +1,62 @@
-"""Further error terms in a robot's table: where they may stand, and what they add to the tape."""
+"""Further error terms of a machine: where they may stand, and what they add to the tape."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from theodolite.errors import InputError, shown
 from theodolite.model.conventions import Joint
 from theodolite.model.elements import Element, Term
 from theodolite.model.parameters import TERM_COLUMN, Group, Parameter, Unit
-from theodolite.model.terms import AXES, JOINT, ErrorTerm, joints_named
+from theodolite.model.terms import AXES, BENDS, JOINT, ErrorTerm, joints_named
 
 if TYPE_CHECKING:
+    from theodolite.model.expressions import Expression
     from theodolite.model.robot import Robot
 
+#: What terms can do to a frame, and whether that turns it.
+FRAME: Mapping[str, bool] = {name: rotation for name, (rotation, _) in AXES.items()}
 
-def check_term(robot: Robot, term: ErrorTerm) -> None:
+
+class BearsTerms(Protocol):
+    """What is needed of a machine that may have further terms."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def joints(self) -> int: ...
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]: ...
+
+    @property
+    def terms(self) -> tuple[ErrorTerm, ...]: ...
+
+    @property
+    def bases(self) -> tuple[Expression, ...]: ...
+
+    @property
+    def term_rows(self) -> range: ...
+
+    def term_places(self, row: int) -> Mapping[str, bool]: ...
+
+    def terms_on(self, row: int, on: str) -> Sequence[Term]: ...
+
+
+def check_term(robot: BearsTerms, term: ErrorTerm) -> None:
     """Refuse a term on a row, an element or a joint that is not there."""
     if not isinstance(term, ErrorTerm):
         example = "ErrorTerm(3, 'q', 'sin(q3)')"
         raise InputError(f"{shown(term)} is not a term", allowed=example)
     where = f"term '{term.name}'"
-    last = len(robot.frames) + robot.first_number - 1
-    if not 0 <= term.row <= last:
+    if term.row not in robot.term_rows:
         raise InputError(
-            f"{where}: robot '{robot.name}' has no row {term.row}", allowed=f"0 to {last}"
+            f"{where}: robot '{robot.name}' has no row {term.row}",
+            allowed=f"0 to {robot.term_rows[-1]}",
         )
-    allowed = _places(robot, term.row)
+    allowed = list(robot.term_places(term.row))
     if term.on not in allowed:
         raise InputError(f"{where}: row {term.row} has no element '{term.on}'", allowed=allowed)
     missing = {joint for joint in joints_named([term.expression]) if joint > robot.joints}
@@ -36,17 +67,13 @@ def check_term(robot: Robot, term: ErrorTerm) -> None:
         )
 
 
-def turned_by(robot: Robot, term: ErrorTerm) -> bool:
+def turned_by(robot: BearsTerms, term: ErrorTerm) -> bool:
     """Does a term turn something, or displace it?"""
-    index = term.row - robot.first_number
-    if term.on == JOINT:
-        return robot.frames[index].joint is Joint.REVOLUTE
-    slots = () if index < 0 else robot.frames[index].slots
-    return next((s.rotation for s in slots if s.symbol == term.on), term.on.startswith("r"))
+    return robot.term_places(term.row)[term.on]
 
 
-def term_parameters(robot: Robot) -> list[Parameter]:
-    """The coefficients of a robot's terms."""
+def term_parameters(robot: BearsTerms) -> list[Parameter]:
+    """The coefficients of a machine's terms."""
     return [
         Parameter(
             term.name,
@@ -61,17 +88,17 @@ def term_parameters(robot: Robot) -> list[Parameter]:
     ]
 
 
-def frame_elements(robot: Robot, row: int, symbols: tuple[str, ...]) -> list[Element]:
+def frame_elements(robot: BearsTerms, row: int, symbols: tuple[str, ...] = ()) -> list[Element]:
     """Elements of a row's frame that only further terms move: ``symbols`` are in the row anyway."""
     found = [
         (rotation, axis, robot.terms_on(row, on))
-        for on, (rotation, axis) in AXES.items()
+        for on, (rotation, axis) in {**AXES, **BENDS}.items()
         if on not in symbols
     ]
     return [Element(rotation, axis, tuple(terms)) for rotation, axis, terms in found if terms]
 
 
-def terms_by_place(robot: Robot) -> dict[tuple[int, str], list[Term]]:
+def terms_by_place(robot: BearsTerms) -> dict[tuple[int, str], list[Term]]:
     """The summands that further terms add to elements, by number of the row and symbol."""
     first_parameter = len(robot.parameters) - len(robot.terms)
     basis = {expression.text: place for place, expression in enumerate(robot.bases)}
@@ -82,10 +109,13 @@ def terms_by_place(robot: Robot) -> dict[tuple[int, str], list[Term]]:
     return found
 
 
-def _places(robot: Robot, row: int) -> list[str]:
-    """What terms can be added to in a row: its elements, its joint, its frame."""
+def places_in_table(robot: Robot, row: int) -> dict[str, bool]:
+    """What terms can be added to in a row: its elements, its joint, its frame; does that turn?"""
     if row < robot.first_number:
-        return list(AXES)
+        return dict(FRAME)
     frame = robot.frames[row - robot.first_number]
-    joint = [JOINT] if frame.joint is not Joint.FIXED else []
-    return [*frame.symbols, *joint, *(axis for axis in AXES if axis not in frame.symbols)]
+    elements = {slot.symbol: slot.rotation for slot in frame.slots}
+    moved = frame.joint is not Joint.FIXED
+    joint = {JOINT: frame.joint is Joint.REVOLUTE} if moved else {}
+    bends = dict.fromkeys(BENDS, True) if moved and not FRAME.keys() - elements.keys() else {}
+    return {**FRAME, **elements, **joint, **bends}

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import BoolArray, FloatArray
 from theodolite.errors import InputError
 from theodolite.model.expressions import Environment, Expression, moment_name, parse
 
@@ -31,6 +31,8 @@ AXES: Mapping[str, tuple[bool, int]] = {
     "ry": (True, 1),
     "rz": (True, 2),
 }
+#: Turns after the joint of a row whose own rx and ry come before it, as those of poses do.
+BENDS: Mapping[str, tuple[bool, int]] = {"bx": (True, 0), "by": (True, 1)}
 #: The number of the row in its session.
 ROW = "row"
 #: The columns that say when a row was measured, the more telling first.
@@ -88,13 +90,16 @@ def joints_named(expressions: Sequence[Expression]) -> set[int]:
 
 
 def evaluated(
-    expressions: Sequence[Expression], environment: Environment, samples: int
+    expressions: Sequence[Expression], environment: Environment, recorded: BoolArray
 ) -> FloatArray:
-    """The basis functions' values, (n, functions); refuses what is not finite."""
-    values = np.empty((samples, len(expressions)))
+    """The basis functions' values, (n, functions); refuses what is not finite.
+
+    Where not all joints were ``recorded`` (n,), some functions are not known.
+    """
+    values = np.empty((len(recorded), len(expressions)))
     for column, expression in enumerate(expressions):
         values[:, column] = expression(environment)
-        bad = ~np.isfinite(values[:, column])
+        bad = ~np.isfinite(values[:, column]) & recorded
         if bad.any():
             raise InputError(
                 f"basis '{expression.text}' is not finite in row {int(np.argmax(bad)) + 1}",
