@@ -130,7 +130,8 @@ def placebo(runs: range) -> float:
     for seed in runs:
         run, _ = run_with(puma(), FRICTION, seed, 0.5, samples=900)
         chosen = choose_friction(puma(), [run])
-        taken += chosen.drives != FRICTION or bool(chosen.dynamics.transition_speeds.any())
+        shapes = (chosen.dynamics.transition_speeds, chosen.dynamics.presliding_distances)
+        taken += chosen.drives != FRICTION or any(shape.any() for shape in shapes)
     return taken / len(runs)
 
 

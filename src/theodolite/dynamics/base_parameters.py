@@ -68,6 +68,8 @@ def find_base_parameters(
         return group_parameters(dynamics, drives)
     energy = samples is Samples.ENERGY
     count = SAMPLES_PER_MOTOR * dynamics.motors * (dynamics.motors if energy else 1)
+    # Random samples do not follow each other.
+    dynamics = dynamics.without_memory()
     state = random_state(dynamics, count, np.random.default_rng(0) if rng is None else rng)
     if samples is Samples.REST:
         state = State(state.q, np.zeros_like(state.qd), state.qdd)

@@ -1,7 +1,8 @@
 """What a drive or a joint's friction adds to the torque, each linear in its own coefficient.
 
-Some terms have a shape besides their coefficient: the speed over which friction reverses, and the
-one at which the Stribeck term has fallen. These are given, or searched for one at a time.
+Some terms have a shape besides their coefficient: the speed or the distance over which friction
+reverses, and the speed at which the Stribeck term has fallen. These are given, or searched for one
+at a time.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
 from theodolite.arrays import FloatArray
+from theodolite.dynamics.presliding import bent
 from theodolite.errors import InputError
 
 #: Speed of a hinge at which the Stribeck term has fallen to 1/e, unless another is given, rad/s. A
@@ -117,10 +120,20 @@ class State:
     qdd: FloatArray
     #: Temperatures of the joints, degrees C, (n, motors), where they were recorded.
     temperatures: FloatArray | None = None
+    #: Positions up to the last sample, (m, motors), where these samples were not the first ones.
+    history: FloatArray | None = None
 
     def __getitem__(self, rows: slice) -> State:
         warmth = None if self.temperatures is None else self.temperatures[rows]
-        return State(self.q[rows], self.qd[rows], self.qdd[rows], warmth)
+        return State(self.q[rows], self.qd[rows], self.qdd[rows], warmth, self._history(rows))
+
+    def _history(self, rows: slice) -> FloatArray | None:
+        """The same memory, up to the last of some samples; none where samples are left out."""
+        start, stop, step = rows.indices(len(self))
+        if step != 1:
+            return None
+        whole = self.q if self.history is None else self.history
+        return whole[: len(whole) - len(self) + max(start, stop)]
 
     def __len__(self) -> int:
         return len(self.qd)
@@ -150,6 +163,10 @@ class Axis:
     stribeck: float = STRIBECK_SPEED
     #: Degrees C, (n,), where it was recorded.
     temperature: FloatArray | None = None
+    #: Distance over which friction reverses, rad or m, wherever the joint stops; 0: none.
+    presliding: float = 0.0
+    #: Positions up to the last sample, (m,).
+    history: FloatArray | None = None
 
     @property
     def warmth(self) -> FloatArray:
@@ -162,21 +179,27 @@ class Axis:
         return self.temperature - USUAL_TEMPERATURE
 
     @staticmethod
-    def of(state: State, number: int, transition: float, stribeck: float) -> Axis:
+    def of(
+        state: State, number: int, transition: float, stribeck: float, presliding: float
+    ) -> Axis:
         """One column of a state."""
         q, qd, qdd = (part[:, number] for part in (state.q, state.qd, state.qdd))
         warmth = None if state.temperatures is None else state.temperatures[:, number]
-        return Axis(q, qd, qdd, transition, stribeck, warmth)
+        past = None if state.history is None else state.history[:, number]
+        return Axis(q, qd, qdd, transition, stribeck, warmth, presliding, past)
 
-    @property
+    @cached_property
     def direction(self) -> FloatArray:
         """The direction of motion, -1 to 1."""
+        if self.presliding:
+            past = self.q if self.history is None else self.history
+            return bent(past, len(self.q), self.presliding)
         return np.tanh(self.qd / self.transition) if self.transition else np.sign(self.qd)
 
     @property
     def turning(self) -> FloatArray:
         """How the direction changes with the speed; where it jumps, that is left out."""
-        if not self.transition:
+        if self.presliding or not self.transition:
             return np.zeros_like(self.qd)
         return (1.0 - self.direction**2) / self.transition
 

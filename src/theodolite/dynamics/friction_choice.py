@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 
@@ -37,10 +38,11 @@ from theodolite.estimation.threads import single_thread
 #: What every drive has, and what it may have besides, in the order of trying.
 USUAL_FRICTION = ("viscous", "coulomb", "offset")
 FURTHER_FRICTION = ("load", "quadratic", "stribeck", "asymmetric", "ripple")
-#: Friction that reverses gradually, as one more thing to try.
-GRADUAL = "gradual reversal"
 #: Speeds over which friction may reverse, as parts of the usual speed of the motor.
 TRANSITIONS = np.geomspace(1e-3, 0.3, 12)
+#: Presliding distances to try, as parts of how far the motor usually is from its mean position.
+#: Shorter ones cannot be told from none; longer ones would be springs.
+DISTANCES = np.geomspace(1e-4, 1e-2, 9)
 #: Stribeck speeds to try, as multiples of the one that is usual.
 STRIBECK_SPEEDS = (0.3, 1.0, 3.0, 10.0)
 #: A term must predict better by this many standard errors: with ten to choose from, of which none
@@ -52,12 +54,25 @@ ROUNDS = 3
 SINGULAR = 1e-9
 
 
+class Reversal(Enum):
+    """How friction changes its direction, in words; the later ones are more to try."""
+
+    AT_ONCE = ""
+    GRADUAL = "gradual reversal"
+    MEMORY = "presliding"
+
+    @property
+    def further(self) -> tuple[Reversal, ...]:
+        every = tuple(Reversal)
+        return every[every.index(self) + 1 :]
+
+
 @dataclass(frozen=True)
 class FrictionModel:
-    """Friction terms by name, with or without a gradual reversal."""
+    """Friction terms by name, and how they reverse."""
 
     terms: tuple[str, ...] = USUAL_FRICTION
-    gradual: bool = False
+    reversal: Reversal = Reversal.AT_ONCE
     stribeck_speed: float = STRIBECK_SPEED
     #: What may be added.
     further: tuple[str, ...] = FURTHER_FRICTION
@@ -66,11 +81,11 @@ class FrictionModel:
     def name(self) -> str:
         shapes = {"stribeck": f"stribeck ({self.stribeck_speed:.2g} rad/s)"}
         parts = [shapes.get(term, term) for term in self.terms]
-        return " + ".join([*parts, GRADUAL] if self.gradual else parts)
+        return " + ".join(filter(None, [*parts, self.reversal.value]))
 
     def larger(self) -> list[FrictionModel]:
         """The same with one more term, in each of its shapes."""
-        models = [] if self.gradual else [replace(self, gradual=True)]
+        models = [replace(self, reversal=reversal) for reversal in self.reversal.further]
         for term in self.further:
             if term in self.terms:
                 continue
@@ -119,7 +134,7 @@ def choose_friction(
         further = (*candidates, "temperature") if warm else candidates
         tables = _Tables(dynamics, runs, prior, further, rotors=rotors)
         first = FrictionModel(
-            gradual=bool(dynamics.transition_speeds.any()),
+            reversal=_given_reversal(dynamics),
             stribeck_speed=dynamics.stribeck_speed,
             further=further,
         )
@@ -133,10 +148,14 @@ def choose_friction(
             lambda model: model.name,
             clearly=CLEARLY,
         )
-    shaped = dynamics.with_shape(
-        tables.transitions if model.gradual else None, model.stribeck_speed
-    )
+    shaped = tables.shaped(model.reversal, model.stribeck_speed)
     return ChosenFriction(shaped, friction_drives(model.terms, rotors=rotors), choice)
+
+
+def _given_reversal(dynamics: Tree) -> Reversal:
+    if dynamics.presliding_distances.any():
+        return Reversal.MEMORY
+    return Reversal.GRADUAL if dynamics.transition_speeds.any() else Reversal.AT_ONCE
 
 
 def _known(dynamics: Tree, block: Run) -> FloatArray:
@@ -171,9 +190,8 @@ class _Tables:
         self.low = [
             block.decimation.apply(table) for block, table in zip(self.blocks, tables, strict=True)
         ]
-        self._factors: dict[tuple[bool, float], BlockFactors] = {}
+        self._factors: dict[tuple[Reversal, float], BlockFactors] = {}
         self.loads: list[FloatArray] = [np.zeros_like(block.torques) for block in self.blocks]
-        self.transitions: FloatArray = np.zeros(dynamics.motors)
         # Noise, bodies and loads with the usual friction, then what needs them.
         usual = TorqueProblem(
             dynamics, self.blocks, drives=friction_drives(USUAL_FRICTION, rotors=rotors)
@@ -185,8 +203,7 @@ class _Tables:
         # What the machine itself says of its shafts is in every model, but does not load gears.
         of_bodies[[not loads_gears(self.symbols[place][0]) for place in self.rigid]] = 0.0
         self.loads = [np.tensordot(of_bodies, table, axes=1).T for table in tables]
-        given = dynamics.transition_speeds[: dynamics.motors]
-        self.transitions = given if given.any() else self._propose_transitions()
+        self._propose_shapes()
         self._linearise(bodies, values, places)
 
     def scores(self, model: FrictionModel) -> FloatArray:
@@ -197,7 +214,7 @@ class _Tables:
             for place, (symbol, _) in enumerate(self.symbols)
             if place in self.rigid or symbol in wanted
         ]
-        factors = self._shaped(model.gradual, model.stribeck_speed).columns(places)
+        factors = self._factors_of(model.reversal, model.stribeck_speed).columns(places)
         rows = self.prior_rows[:, places]
         found = np.zeros(len(self.blocks))
         for folds in splits(len(self.blocks)):
@@ -213,7 +230,7 @@ class _Tables:
 
     def _settle(self, bodies: BodyPrior, places: Sequence[int]) -> tuple[TorqueNoise, FloatArray]:
         """Noise of the torques, and bodies with the usual friction that fit them."""
-        tables = [self._table(block, gradual=False)[[*places, -1]] for block in self._numbers]
+        tables = [self._table(block, self.dynamics)[[*places, -1]] for block in self._numbers]
         measured = np.concatenate([block.measured() for block in self.blocks])
         sizes = np.sqrt((measured**2).mean(axis=0))
         whitening: FloatArray = np.diag(1.0 / np.where(sizes > 0, sizes, 1.0))
@@ -240,14 +257,21 @@ class _Tables:
         self.prior_rows = rows
         self.prior_values = np.concatenate([(root @ values - pull)[inside], np.zeros(len(drives))])
 
-    def _shaped(self, gradual: bool, stribeck_speed: float) -> BlockFactors:
+    def shaped(self, reversal: Reversal, stribeck_speed: float) -> Tree:
+        """The dynamics with friction of one shape."""
+        none = np.zeros(self.dynamics.motors)
+        return self.dynamics.with_shape(
+            none if reversal is Reversal.AT_ONCE else self.transitions,
+            stribeck_speed,
+            self.distances if reversal is Reversal.MEMORY else none,
+        )
+
+    def _factors_of(self, reversal: Reversal, stribeck_speed: float) -> BlockFactors:
         """All blocks with friction of one shape."""
-        key = (gradual, stribeck_speed)
+        key = (reversal, stribeck_speed)
         if key not in self._factors:
-            tables = [
-                self._table(block, gradual=gradual, stribeck_speed=stribeck_speed)
-                for block in self._numbers
-            ]
+            shaped = self.shaped(reversal, stribeck_speed)
+            tables = [self._table(block, shaped) for block in self._numbers]
             self._factors[key] = BlockFactors.of(tables, self.noise.whitening)
         return self._factors[key]
 
@@ -255,12 +279,9 @@ class _Tables:
     def _numbers(self) -> range:
         return range(len(self.blocks))
 
-    def _table(
-        self, number: int, *, gradual: bool, stribeck_speed: float = STRIBECK_SPEED
-    ) -> FloatArray:
+    def _table(self, number: int, shaped: Tree) -> FloatArray:
         """All columns and -torque of a block after the low-pass, (columns + 1, motors, rows)."""
         block = self.blocks[number]
-        shaped = self.dynamics.with_shape(self.transitions if gradual else None, stribeck_speed)
         table = np.zeros((len(self.names) + 1, self.dynamics.motors, block.rows))
         table[self.rigid] = self.low[number]
         axes = [shaped.axis(block.state, block.state, motor) for motor in range(shaped.motors)]
@@ -278,16 +299,31 @@ class _Tables:
         table[-1] = self.known[number] - block.measured().T
         return table
 
-    def _propose_transitions(self) -> FloatArray:
-        """The speed over which each motor's friction reverses that fits its own torque best."""
+    def _propose_shapes(self) -> None:
+        """Find the speeds and distances over which friction reverses, unless they are given."""
+        states = [block.state for block in self.blocks]
+        speeds = np.sqrt(np.mean(np.concatenate([state.qd for state in states]) ** 2, axis=0))
+        ways = np.concatenate([state.q[:, : self.dynamics.motors] for state in states]).std(axis=0)
+        given = self.dynamics.transition_speeds[: self.dynamics.motors]
+        self.transitions = given if given.any() else self._fitting(TRANSITIONS, speeds)
+        kept = self.dynamics.presliding_distances
+        self.distances = kept if kept.any() else self._fitting(DISTANCES, ways, memory=True)
+
+    def _fitting(self, parts: FloatArray, usual: FloatArray, *, memory: bool = False) -> FloatArray:
+        """The speed, or the distance, by which each motor's own torque is fitted best.
+
+        One of some ``parts`` of what is usual of the motor.
+        """
         dynamics = self.dynamics
-        speeds = np.concatenate([block.state.qd for block in self.blocks])
-        usual = np.sqrt((speeds**2).mean(axis=0))
-        errors = np.zeros((len(TRANSITIONS), dynamics.motors))
         wanted = {drive.value for drive in friction_drives((*USUAL_FRICTION, "load"))}
-        for number, part in enumerate(TRANSITIONS):
-            self.transitions = np.maximum(part * usual, np.finfo(float).tiny)
-            tables = [self._table(block, gradual=True) for block in self._numbers]
+        errors = np.zeros((len(parts), dynamics.motors))
+        usual = np.maximum(usual, np.finfo(float).tiny)
+        for number, part in enumerate(parts):
+            if memory:
+                shaped = dynamics.with_shape(presliding_distances=part * usual)
+            else:
+                shaped = dynamics.without_memory().with_shape(part * usual)
+            tables = [self._table(block, shaped) for block in self._numbers]
             for motor, name in enumerate(dynamics.motor_names):
                 own = [
                     place
@@ -298,4 +334,4 @@ class _Tables:
                 unit, _ = unit_columns(rows[:, :-1])
                 values = np.linalg.lstsq(unit, rows[:, -1], rcond=SINGULAR)[0]
                 errors[number, motor] = np.linalg.norm(unit @ values - rows[:, -1])
-        return TRANSITIONS[np.argmin(errors, axis=0)] * usual
+        return np.asarray(parts[np.argmin(errors, axis=0)] * usual)

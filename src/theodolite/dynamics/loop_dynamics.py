@@ -17,6 +17,7 @@ joints need the change of G along the motion, a central difference of the exact 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -128,7 +129,7 @@ class LoopDynamics(Tree):
         """
         if state.q.shape[1] > self.motors:
             return state
-        return State(self.mechanism.assembled(state.q)[0], state.qd, state.qdd, state.temperatures)
+        return replace(state, q=self.mechanism.assembled(state.q)[0])
 
     def axis(self, state: State, joints: State, number: int) -> Axis:
         if number < self.joints:

@@ -39,9 +39,13 @@ def build_dynamics(
         dynamics = LoopDynamics(machine, gravity=gravity, stribeck_speed=speed)
     else:
         dynamics = Dynamics(machine, gravity=gravity, stribeck_speed=speed)
-    if parameters is not None and parameters.transition_speeds:
-        return dynamics.with_shape(np.array(parameters.transition_speeds))
-    return dynamics
+    if parameters is None:
+        return dynamics
+    speeds, distances = parameters.transition_speeds, parameters.presliding_distances
+    return dynamics.with_shape(
+        np.array(speeds) if speeds else None,
+        presliding_distances=np.array(distances) if distances else None,
+    )
 
 
 def require_serial(dynamics: MachineDynamics, what: str) -> Dynamics:

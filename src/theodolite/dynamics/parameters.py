@@ -37,6 +37,8 @@ class DynamicParameters:
     covariance: FloatArray | None = field(default=None, compare=False, repr=False)
     #: What the fit left of the torques of each motor, N m or N; none where it is not known.
     deviations: tuple[float, ...] = ()
+    #: Distances over which the friction of each motor reverses wherever it stops, rad or m.
+    presliding_distances: tuple[float, ...] = ()
 
     def check_frames(self, dynamics: Tree) -> None:
         """Refuse parameters of another robot, or of the same robot in other frames."""

@@ -129,6 +129,9 @@ class IdentifiedDynamics:
             tuple(self.identifiability.identifiable),
             self.statistics.covariance,
             tuple(self._torque_deviations().tolist()),
+            tuple(self.dynamics.presliding_distances.tolist())
+            if self.dynamics.presliding_distances.any()
+            else (),
         )
 
     def _torque_deviations(self) -> FloatArray:

@@ -37,6 +37,8 @@ from theodolite.kernels import switch
 
 #: Stronger gravity, m/s2, and faster Stribeck and transition speeds, rad/s, are in another unit.
 STRONGEST_GRAVITY, FASTEST_STRIBECK = 1e3, 1e3
+#: So is a longer presliding distance, rad or m.
+LONGEST_PRESLIDING = 1e2
 #: Decimals to which frames are the same: of rotations, and of lengths in the unit of the robot's
 #: size, which is millimetres, metres or kilometres: the power of ten is a multiple of this.
 FRAME_DIGITS, UNIT_STEP = 6, 3
@@ -78,16 +80,19 @@ class Tree:
         #: Terms that the machine itself gives to axes beyond the motors.
         self.own_terms: dict[int, tuple[Drive, ...]] = {}
         self.transition_speeds: FloatArray = np.zeros(len(self.axes))
+        self.presliding_distances: FloatArray = np.zeros(self.motors)
 
     def with_shape(
         self,
         transition_speeds: FloatArray | None = None,
         stribeck_speed: float | None = None,
+        presliding_distances: FloatArray | None = None,
     ) -> Self:
         """The same with other shapes of friction.
 
         ``transition_speeds`` of the motors, and perhaps of the passive joints, rad/s or m/s, are
-        those over which friction reverses; 0: at once.
+        those over which friction reverses; 0: at once. ``presliding_distances`` of the motors, rad
+        or m, are those over which it reverses wherever they stop, which counts more; 0: none.
         """
         changed = copy(self)
         if stribeck_speed is not None:
@@ -104,7 +109,24 @@ class Tree:
             whole = np.zeros(len(self.axes))
             whole[: len(transition_speeds)] = transition_speeds
             changed.transition_speeds = whole
+        if presliding_distances is not None:
+            if len(presliding_distances) != self.motors:
+                raise InputError(
+                    f"{len(presliding_distances)} presliding distances for {self.motors} motors",
+                    allowed="one for each motor, rad or m",
+                )
+            for distance in presliding_distances[presliding_distances != 0]:
+                if not 0 < distance < LONGEST_PRESLIDING:
+                    raise InputError(
+                        f"a presliding distance of {distance:g} rad or m",
+                        allowed=f"more than 0, less than {LONGEST_PRESLIDING:g}",
+                    )
+            changed.presliding_distances = np.asarray(presliding_distances, dtype=np.float64)
         return changed
+
+    def without_memory(self) -> Self:
+        """The same for motions that are not yet known to follow each other."""
+        return self.with_shape(presliding_distances=np.zeros(self.motors))
 
     @property
     def motors(self) -> int:
@@ -135,6 +157,7 @@ class Tree:
             number,
             float(self.transition_speeds[number]),
             self.stribeck_speed * float(self.speed_levers[number]),
+            float(self.presliding_distances[number]) if number < self.motors else 0.0,
         )
 
     def lever(self, joints: State, F: FloatArray | None, number: int) -> FloatArray:

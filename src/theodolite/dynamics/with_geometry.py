@@ -136,7 +136,9 @@ def identify_with_geometry(
 def _like(dynamics: Dynamics, robot: Robot) -> Dynamics:
     """The dynamics of another geometry, with the same gravity and shapes of friction."""
     other = Dynamics(robot, gravity=dynamics.gravity, stribeck_speed=dynamics.stribeck_speed)
-    return other.with_shape(dynamics.transition_speeds)
+    return other.with_shape(
+        dynamics.transition_speeds, presliding_distances=dynamics.presliding_distances
+    )
 
 
 def _directions(calibration: Result, robot: Robot) -> list[Robot]:

@@ -76,6 +76,7 @@ def dynamics_content(
         "drives": drives_content(parameters.drives),
         "stribeck_speed": parameters.stribeck_speed,
         "transition_speeds": list(parameters.transition_speeds),
+        "presliding_distances": list(parameters.presliding_distances),
         "prior_weight": result.prior_weight,
         "choices": {
             "friction": choice_content(result.friction),
@@ -266,6 +267,7 @@ def read_dynamics(path: Path | str) -> DynamicParameters:
             str(path),
             tuple(float(speed) for speed in content.get("transition_speeds", ())),
             *_read_spread(content),
+            presliding_distances=tuple(map(float, content.get("presliding_distances", ()))),
         )
     except (JSONDecodeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(

@@ -88,15 +88,30 @@ def _show_friction(screen: Console, result: IdentifiedDynamics) -> None:
     screen.print(
         f"friction, of {len(choice.tried)} models: {choice.chosen}", markup=False, highlight=False
     )
-    speeds = result.dynamics.transition_speeds
-    if speeds.any():
-        units = np.where(result.dynamics.sliding_axes, "m/s", "rad/s")
-        parts = ", ".join(
-            f"joint {name} {speed:.2g} {unit}"
-            for name, speed, unit in zip(result.dynamics.axes, speeds, units, strict=True)
-            if speed
+    distances, speeds = result.dynamics.presliding_distances, result.dynamics.transition_speeds
+    if distances.any():
+        _show_reversal(screen, result, distances, ("m", "rad"), "wherever a joint stops, ")
+    elif speeds.any():
+        _show_reversal(screen, result, speeds, ("m/s", "rad/s"), "")
+
+
+def _show_reversal(
+    screen: Console,
+    result: IdentifiedDynamics,
+    over: FloatArray,
+    units: tuple[str, str],
+    where: str,
+) -> None:
+    """Over what the friction of each joint reverses: ``units`` of slides and of hinges."""
+    slide, hinge = units
+    parts = ", ".join(
+        f"joint {name} {each:.2g} {slide if slides else hinge}"
+        for name, each, slides in zip(
+            result.dynamics.axes, over, result.dynamics.sliding_axes, strict=False
         )
-        screen.print(f"friction reverses over {parts}", markup=False)
+        if each
+    )
+    screen.print(f"{where}friction reverses over {parts}", markup=False)
 
 
 def _show_bodies(screen: Console, result: IdentifiedDynamics) -> None:

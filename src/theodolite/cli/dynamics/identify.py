@@ -22,6 +22,7 @@ from theodolite.cli.dynamics.options import (
     GravityOption,
     KeepRestOption,
     PlotOption,
+    PreslidingOption,
     RecordingReader,
     RotorsOption,
     SkipBadOption,
@@ -31,7 +32,7 @@ from theodolite.cli.dynamics.options import (
     UsableOption,
     choose_drives,
     load_dynamics,
-    parse_transitions,
+    parse_reversal,
 )
 from theodolite.cli.options import (
     ColumnsOption,
@@ -98,6 +99,7 @@ def command(
     rotors: RotorsOption = True,
     stribeck_speed: StribeckOption = DEFAULT_STRIBECK,
     transition_speed: TransitionOption = None,
+    presliding_distance: PreslidingOption = None,
     prior: Annotated[
         Path | None,
         typer.Option(
@@ -176,8 +178,10 @@ def command(
         _check_urdf_output(robot, chosen, tip)
     if prior_weight is not None and not 0 < prior_weight < float("inf"):
         raise InputError(f"--prior-weight {prior_weight:g}", allowed="more than 0")
-    dynamics = parse_transitions(
-        transition_speed, load_dynamics(robot, gravity, tip, stribeck_speed)
+    dynamics = parse_reversal(
+        transition_speed,
+        presliding_distance,
+        load_dynamics(robot, gravity, tip, stribeck_speed),
     )
     reader = RecordingReader(
         dynamics,

@@ -130,6 +130,15 @@ TransitionOption = Annotated[
         "once, or what --friction auto finds.",
     ),
 ]
+PreslidingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--presliding-distance",
+        metavar="D[,D,...]",
+        help="Distances over which friction reverses wherever a joint stops, rad; of slides, m. "
+        "Default: none, or what --friction auto finds.",
+    ),
+]
 DEFAULT_FRICTION = "viscous,coulomb,offset"
 AUTO = "auto"
 #: As in ``theodolite.dynamics``, which is not imported before it is needed.
@@ -235,15 +244,21 @@ def choose_drives(friction: str, *, rotors: bool, dynamics: MachineDynamics) -> 
     return parse_drives(friction, rotors=rotors, dynamics=dynamics)
 
 
-def parse_transitions(text: str | None, dynamics: MachineDynamics) -> MachineDynamics:
-    """Dynamics whose friction reverses over given speeds, one for all or one for each motor."""
+def parse_reversal(
+    speeds: str | None, distances: str | None, dynamics: MachineDynamics
+) -> MachineDynamics:
+    """Dynamics whose friction reverses over speeds or distances, one for all or one a motor."""
     import numpy as np
 
-    if text is None:
-        return dynamics
-    speeds = parse_numbers(text, "--transition-speed", "0.01")
-    levers = dynamics.speed_levers[: dynamics.motors]
-    return dynamics.with_shape(speeds[0] * levers if len(speeds) == 1 else np.asarray(speeds))
+    if speeds is not None:
+        given = parse_numbers(speeds, "--transition-speed", "0.01")
+        levers = dynamics.speed_levers[: dynamics.motors]
+        dynamics = dynamics.with_shape(given[0] * levers if len(given) == 1 else np.asarray(given))
+    if distances is not None:
+        given = parse_numbers(distances, "--presliding-distance", "0.001")
+        each = np.resize(given, dynamics.motors if len(given) == 1 else len(given))
+        dynamics = dynamics.with_shape(presliding_distances=each)
+    return dynamics
 
 
 def parse_body(text: str) -> RigidBody:

@@ -125,7 +125,8 @@ def excite(
         )
     if starts < 1:
         raise InputError(f"{starts} random starts", allowed="1 or more")
-    search = _Search(dynamics, limits, parts, harmonics, drives, criterion, rng)
+    # Friction reverses at once: with memory it has no derivative sample by sample.
+    search = _Search(dynamics.without_memory(), limits, parts, harmonics, drives, criterion, rng)
     samples = sum(part.samples for part in search.parts)
     switch.prepare(starts * iterations * SLOPES * filling(dynamics.links, samples))
     with single_thread():
