@@ -35,7 +35,8 @@ NEAR = 0.05
 #: A board so many times as large as stated, or as small, is given in another unit.
 ANOTHER_UNIT = 4.0
 #: Poses that are further off, in radians and reaches, may come from a camera that is mounted the
-#: other way: if that leaves only this part.
+#: other way: if they are nearer than that there, and that leaves only this part. Arms that turn
+#: about one axis only fit badly either way, for their rotations do not tell.
 MOUNTED, OTHERWISE = 0.05, 0.2
 
 
@@ -204,7 +205,7 @@ def _placed(
     own = misfit_of(found, seen, moved, length)
     if own > MOUNTED:
         other = solve_hand_eye(seen, moved.inverse, length)
-        if misfit_of(other, seen, moved.inverse, length) < OTHERWISE * own:
+        if misfit_of(other, seen, moved.inverse, length) < min(MOUNTED, OTHERWISE * own):
             way = HAND if scene.mount == GROUND else GROUND
             raise InputError(
                 f"the pictures do not fit a camera with the mount '{scene.mount}', but one with "
