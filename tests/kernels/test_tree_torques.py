@@ -18,6 +18,7 @@ from theodolite.dynamics.tree import Tree
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.reduction import Reduction, reduce
 from theodolite.kernels import switch
+from theodolite.kernels.streaming import LARGE
 
 pytest.importorskip("numba")
 #: One process compiles for all of them.
@@ -83,6 +84,13 @@ def test_regressor_of_machines(name: str) -> None:
     speeds = [rng.uniform(-1.0, 1.0, q.shape) for _ in range(2)]
     state = dynamics.assemble(State(q, *speeds))
     same(*both(lambda: dynamics.regressor(state)))
+
+
+def test_a_table_larger_than_the_caches() -> None:
+    """It is written past them."""
+    dynamics, samples = Dynamics(th.robots.load("ur10e")), 13_001
+    assert 8 * 60 * 6 * samples > LARGE
+    check_regressor(dynamics, samples, (), np.random.default_rng(0))
 
 
 def test_regressor_into_a_table_of_before() -> None:

@@ -18,6 +18,7 @@ from theodolite.kernels.link_sweep import (
     torque,
 )
 from theodolite.kernels.rows import FEW, SUMS, constant
+from theodolite.kernels.streaming import LARGE, stream
 from theodolite.kernels.switch import caching
 from theodolite.kernels.triangle import fold
 
@@ -35,6 +36,7 @@ def _some(
     state: FloatArray,
     F: FloatArray,
     A: FloatArray,
+    large: bool,
 ) -> None:
     """The columns of all links at ``n`` samples from ``first`` on, into ``out`` from ``to`` on."""
     for axis in range(3):
@@ -60,6 +62,10 @@ def _some(
                         for s in range(n):
                             lever = F[first + s, joint, motor]
                             out[place + c, motor, to + s] += A[RESULT, s] * lever
+                elif links.simple[number] and large:
+                    row = out[place + c, joint, to : to + n]
+                    for s in range(n):
+                        stream(row, s, A[RESULT, s])
                 elif links.simple[number]:
                     for s in range(n):
                         out[place + c, joint, to + s] = A[RESULT, s]
@@ -77,8 +83,9 @@ def fill(
     ``state`` holds q, q' and q'', (3, samples, joints); F is (samples, joints, motors) or empty.
     """
     A = rows_of(links)
+    large = out.nbytes > LARGE
     for first in range(start, end, FEW):
-        _some(out, first, first, min(FEW, end - first), links, state, F, A)
+        _some(out, first, first, min(FEW, end - first), links, state, F, A, large)
 
 
 @njit(nogil=True, fastmath=SUMS, cache=KEEP)
@@ -117,7 +124,7 @@ def fold_samples(
         if n < FEW:
             # Beyond the last sample nothing is counted.
             table[:] = 0.0
-        _some(table, 0, first, n, links, state, F, A)
+        _some(table, 0, first, n, links, state, F, A, False)
         for term in range(len(places)):
             table[places[term, 0], places[term, 1], :n] = drives[term, first : first + n]
         for motor in range(motors):
