@@ -14,6 +14,7 @@ from tests.quick import some_of
 from theodolite.assessment.iso9283.attained import Attained, Test
 from theodolite.assessment.iso9283.evaluation import evaluate
 from theodolite.assessment.iso9283.figures import (
+    largest_of_cycles,
     length_interval,
     mean_interval,
     repeatability,
@@ -103,6 +104,34 @@ def test_directions_and_drift_by_hand() -> None:
     assert found.figure("dAP_p").value == pytest.approx(4e-3)
     assert found.figure("dRP_l").value == pytest.approx(0.0, abs=1e-12)
     assert found.figure("drift").value == pytest.approx(4e-3)
+
+
+@pytest.mark.parametrize("symbol", ["dAP_p", "dRP_l", "drift"])
+def test_intervals_of_drift_hold(symbol: str) -> None:
+    """Blocks of 12 cycles at 0.2 mm and at 0.35 mm, with 0.02 and 0.03 mm of scatter."""
+    rng = np.random.default_rng(2)
+    scatter = np.array([0.02e-3, 0.03e-3])
+    # l_bar + 3 S_l of isotropic scatter: the mean and deviation of a Maxwell law.
+    maxwell = np.sqrt(8 / np.pi) + 3 * np.sqrt(3 - 8 / np.pi)
+    truth = {"dAP_p": 0.15e-3, "dRP_l": maxwell * 0.01e-3, "drift": 0.15e-3}[symbol]
+    held = 0
+    for _ in range(200):
+        places = rng.standard_normal((2, 12, 3)) * scatter[:, None, None]
+        places[:, :, 0] += np.array([0.2e-3, 0.35e-3])[:, None]
+        part = replace(rows("P1", places.reshape(24, 3), [0, 0, 0]), block=np.repeat([1, 2], 12))
+        found = evaluate({Test.DRIFT: part}).figure(symbol)
+        held += found.low <= truth <= found.high
+    # Binomial, four sigma about 95 %; intervals may be wider, not narrower.
+    assert held >= 200 * 0.95 - 4 * np.sqrt(200 * 0.95 * 0.05)
+
+
+@pytest.mark.parametrize("count", [3, 10])
+def test_the_largest_of_cycles_has_an_interval_that_holds(count: int) -> None:
+    rng = np.random.default_rng(3)
+    truth = 5.0 + 2.0 * rng.standard_normal((400_000, count)).max(axis=1).mean()
+    drawn = 5.0 + 2.0 * rng.standard_normal((1500, count))
+    held = [low <= truth <= high for _, low, high in map(largest_of_cycles, drawn)]
+    assert np.mean(held) == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / 1500))
 
 
 def test_settling_by_hand() -> None:

@@ -6,6 +6,9 @@ Student's is: it holds for zero too, where lengths are biased.
 l_bar + 3 S_l scales with the scatter, so its interval comes from drawing normal scatter of the same
 shape. The largest of k values lies between the largest lower and the largest upper end of intervals
 that hold all together, each at 1 - 0.05 / k (Bonferroni): at least 95 %, as the k are much alike.
+The largest over n cycles estimates what n cycles of normal scatter reach on average,
+mean + e_n sigma; its interval is that of a noncentral t distribution. Changes between two blocks
+combine the intervals of both by their squares (Zou and Donner).
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ import numpy as np
 from theodolite.arrays import FloatArray
 
 CONFIDENCE = 0.95
+#: A value and the ends of its interval.
+Interval = tuple[float, float, float]
 #: Data sets that are drawn for an interval.
 DRAWN = 1000
 
@@ -53,15 +58,13 @@ class Counted(NamedTuple):
     required: int
 
 
-def figure(
-    symbol: str, name: str, found: tuple[float, float, float] | float, unit: str, of: Counted
-) -> Figure:
+def figure(symbol: str, name: str, found: Interval | float, unit: str, of: Counted) -> Figure:
     """A figure from its value, or from its value and interval."""
     value, low, high = found if isinstance(found, tuple) else (found, float("nan"), float("nan"))
     return Figure(symbol, name, value, unit, low, high, *of)
 
 
-def mean_interval(values: FloatArray, confidence: float = CONFIDENCE) -> tuple[float, float, float]:
+def mean_interval(values: FloatArray, confidence: float = CONFIDENCE) -> Interval:
     """The mean and its interval."""
     from scipy.special import stdtrit
 
@@ -72,9 +75,7 @@ def mean_interval(values: FloatArray, confidence: float = CONFIDENCE) -> tuple[f
     return mean, mean - half, mean + half
 
 
-def spread_interval(
-    values: FloatArray, confidence: float = CONFIDENCE
-) -> tuple[float, float, float]:
+def spread_interval(values: FloatArray, confidence: float = CONFIDENCE) -> Interval:
     """3 S and its interval."""
     from scipy.special import chdtri
 
@@ -87,9 +88,7 @@ def spread_interval(
     return spread, spread * ends[0], spread * ends[1]
 
 
-def length_interval(
-    vectors: FloatArray, confidence: float = CONFIDENCE
-) -> tuple[float, float, float]:
+def length_interval(vectors: FloatArray, confidence: float = CONFIDENCE) -> Interval:
     """The length of the mean of vectors (n, 3) and its interval."""
     from scipy.optimize import brentq
     from scipy.special import chndtr, fdtri, ndtri, stdtrit
@@ -134,9 +133,7 @@ def repeatability(positions: FloatArray) -> FloatArray:
     return found
 
 
-def repeatability_interval(
-    positions: FloatArray, confidence: float = CONFIDENCE
-) -> tuple[float, float, float]:
+def repeatability_interval(positions: FloatArray, confidence: float = CONFIDENCE) -> Interval:
     """RP and its interval: the ratio to the truth is as that of normal scatter of this shape."""
     from scipy.special import ndtri
 
@@ -161,16 +158,57 @@ def repeatability_interval(
     return value, value / float(np.exp(middle + half)), value / float(np.exp(middle - half))
 
 
-def largest(
-    interval: Callable[[int, float], tuple[float, float, float]], count: int
-) -> tuple[float, float, float]:
+def largest(interval: Callable[[int, float], Interval], count: int) -> Interval:
     """The largest of some values and its interval: of each, by its number and confidence."""
     found = np.array([interval(one, 1.0 - (1.0 - CONFIDENCE) / count) for one in range(count)])
     value, low, high = found.max(axis=0)
     return float(value), float(low), float(high)
 
 
-def greatest_size(values: tuple[float, float, float]) -> tuple[float, float, float]:
+def largest_of_cycles(values: FloatArray, *, least: float = -np.inf) -> Interval:
+    """The largest of n values and the interval of what it is on average over sets of n.
+
+    Values are never below ``least``.
+    """
+    from scipy.special import nctdtrit
+
+    count = len(values)
+    value, scatter = float(np.max(values)), float(np.std(values, ddof=1)) if count > 1 else 0.0
+    if count < 2:
+        return value, float("nan"), float("nan")
+    above = mean_of_largest(count) * count**0.5
+    tail = (1.0 - CONFIDENCE) / 2
+    # (mu + e sigma - mean) / (S / sqrt(n)) has this distribution.
+    ends = (float(nctdtrit(count - 1, above, p)) for p in (tail, 1.0 - tail))
+    mean, unit = float(np.mean(values)), scatter / count**0.5
+    low, high = (max(mean + end * unit, least) for end in ends)
+    return value, low, high
+
+
+def mean_of_largest(count: int) -> float:
+    """How far the largest of n normal values lies above their mean on average, in sigmas."""
+    from scipy.integrate import quad
+    from scipy.special import ndtr
+
+    # The mean is the integral of 1 - F above zero less that of F below it.
+    upper = quad(lambda x: 1.0 - float(ndtr(x)) ** count, 0.0, 12.0)[0]
+    lower = quad(lambda x: float(ndtr(x)) ** count, -12.0, 0.0)[0]
+    return float(upper - lower)
+
+
+def change(one: Interval, other: Interval) -> Interval:
+    """The size of the difference of two independent values, and its interval from both of theirs.
+
+    Each end is as far from the difference as the two ends that lead there are from their values,
+    added by their squares [Zou2008].
+    """
+    (a, a_low, a_high), (b, b_low, b_high) = one, other
+    low = a - b - float(np.hypot(a - a_low, b_high - b))
+    high = a - b + float(np.hypot(a_high - a, b - b_low))
+    return greatest_size((a - b, low, high))
+
+
+def greatest_size(values: Interval) -> Interval:
     """The same of a size, from the value with its sign."""
     value, low, high = values
     crosses = low < 0.0 < high

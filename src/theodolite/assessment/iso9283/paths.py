@@ -12,9 +12,11 @@ from theodolite.assessment.iso9283.attained import Attained
 from theodolite.assessment.iso9283.figures import (
     Counted,
     Figure,
+    Interval,
     figure,
     greatest_size,
     largest,
+    largest_of_cycles,
     length_interval,
     mean_interval,
     repeatability_interval,
@@ -45,10 +47,10 @@ def path_figures(rows: Attained, command: FloatArray) -> Iterator[Figure]:
         return
     places, wanted = found[:, passed], points[passed]
 
-    def accuracy(point: int, confidence: float) -> tuple[float, float, float]:
+    def accuracy(point: int, confidence: float) -> Interval:
         return length_interval(places[:, point] - wanted[point], confidence)
 
-    def scatter(point: int, confidence: float) -> tuple[float, float, float]:
+    def scatter(point: int, confidence: float) -> Interval:
         return repeatability_interval(places[:, point], confidence)
 
     for symbol, name, interval in (
@@ -81,14 +83,10 @@ def _angle_figures(
     for number, angle in enumerate("abc"):
         values = stacked[:, :, number]
 
-        def mean(
-            point: int, confidence: float, values: FloatArray = values
-        ) -> tuple[float, float, float]:
+        def mean(point: int, confidence: float, values: FloatArray = values) -> Interval:
             return greatest_size(mean_interval(values[:, point], confidence))
 
-        def spread(
-            point: int, confidence: float, values: FloatArray = values
-        ) -> tuple[float, float, float]:
+        def spread(point: int, confidence: float, values: FloatArray = values) -> Interval:
             return spread_interval(values[:, point], confidence)
 
         about = f"about {'xyz'[number]}"
@@ -163,8 +161,13 @@ def corner_figures(rows: Attained, command: FloatArray) -> Iterator[Figure]:
             over.append(float(_to_polyline(behind[: last + 1], command).max()))
         given = Counted(f"corner {number}", len(over), CORNER_CYCLES)
         if over:
-            yield figure("CR", "cornering round-off, largest", max(rounding), "m", given)
-            yield figure("CO", "cornering overshoot, largest", max(over), "m", given)
+            for symbol, name, sizes in (
+                ("CR", "cornering round-off, largest", rounding),
+                ("CO", "cornering overshoot, largest", over),
+            ):
+                yield figure(
+                    symbol, name, largest_of_cycles(np.array(sizes), least=0.0), "m", given
+                )
 
 
 def corners(command: FloatArray) -> list[int]:
@@ -210,4 +213,5 @@ def velocity_figures(rows: Attained, command: FloatArray, speed: float) -> Itera
     scatter = spread_interval(relative)
     yield figure("AV", "path velocity accuracy", accuracy, "1", given)
     yield figure("RV", "path velocity repeatability", scatter, "1", given)
-    yield figure("FV", "path velocity fluctuation", max(ranges), "m/s", given)
+    fluctuation = largest_of_cycles(np.array(ranges), least=0.0)
+    yield figure("FV", "path velocity fluctuation", fluctuation, "m/s", given)

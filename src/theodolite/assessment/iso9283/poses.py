@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -12,12 +12,14 @@ from theodolite.assessment.iso9283.attained import Attained
 from theodolite.assessment.iso9283.figures import (
     Counted,
     Figure,
+    Interval,
+    change,
     figure,
     greatest_size,
     largest,
+    largest_of_cycles,
     length_interval,
     mean_interval,
-    repeatability,
     repeatability_interval,
     spread_interval,
 )
@@ -77,7 +79,7 @@ def direction_figures(rows: Attained) -> Iterator[Figure]:
             confidence: float,
             pairs: Sequence[tuple[IntArray, IntArray]] = pairs,
             positions: FloatArray = part.positions,
-        ) -> tuple[float, float, float]:
+        ) -> Interval:
             one, other = pairs[pair]
             return length_interval(positions[one] - positions[other], confidence)
 
@@ -91,7 +93,7 @@ def direction_figures(rows: Attained) -> Iterator[Figure]:
                 confidence: float,
                 pairs: Sequence[tuple[IntArray, IntArray]] = pairs,
                 values: FloatArray = values,
-            ) -> tuple[float, float, float]:
+            ) -> Interval:
                 one, other = pairs[pair]
                 return greatest_size(mean_interval(values[one] - values[other], confidence))
 
@@ -139,16 +141,41 @@ def drift_figures(rows: Attained) -> Iterator[Figure]:
             continue
         count = min(len(group) for group in groups)
         given = Counted(label, count, DRIFT_CYCLES)
-        accuracy = np.array([np.linalg.norm(group.off.mean(axis=0)) for group in groups])
-        scatter = np.array([float(repeatability(group.positions)) for group in groups])
-        centres = np.array([group.positions.mean(axis=0) for group in groups])
-        moved = float(np.linalg.norm(centres - centres[0], axis=1).max())
-        for symbol, name, value in (
-            ("dAP_p", "drift of pose accuracy", float(np.abs(accuracy - accuracy[0]).max())),
-            ("dRP_l", "drift of pose repeatability", float(np.abs(scatter - scatter[0]).max())),
-            ("drift", "largest shift of the barycentre", moved),
+        first, *later = (group.take(np.arange(count)) for group in groups)
+        for symbol, name, interval in (
+            ("dAP_p", "drift of pose accuracy", _change(_accuracy, first, later)),
+            ("dRP_l", "drift of pose repeatability", _change(_scatter, first, later)),
+            ("drift", "largest shift of the barycentre", _shift(first, later)),
         ):
-            yield figure(symbol, name, value, "m", given)
+            yield figure(symbol, name, largest(interval, len(later)), "m", given)
+
+
+def _accuracy(block: Attained, confidence: float) -> Interval:
+    return length_interval(block.off, confidence)
+
+
+def _scatter(block: Attained, confidence: float) -> Interval:
+    return repeatability_interval(block.positions, confidence)
+
+
+def _change(
+    measure: Callable[[Attained, float], Interval], first: Attained, later: Sequence[Attained]
+) -> Callable[[int, float], Interval]:
+    """How far a figure of each later block is from that of the first."""
+
+    def interval(block: int, confidence: float) -> Interval:
+        return change(measure(later[block], confidence), measure(first, confidence))
+
+    return interval
+
+
+def _shift(first: Attained, later: Sequence[Attained]) -> Callable[[int, float], Interval]:
+    """How far the barycentre of each later block is from that of the first."""
+
+    def interval(block: int, confidence: float) -> Interval:
+        return length_interval(later[block].positions - first.positions, confidence)
+
+    return interval
 
 
 def _blocks(rows: Attained) -> list[int]:
@@ -176,9 +203,13 @@ def settling_figures(rows: Attained, band: float) -> Iterator[Figure]:
             outside = np.flatnonzero(~inside[first:])
             stays = first + (int(outside[-1]) + 1 if len(outside) else 0)
             times.append(float(clock[min(stays, len(clock) - 1)] - clock[first]))
-            beyond = float(away[first:].max())
-            overshoots.append(beyond if beyond > band else 0.0)
+            overshoots.append(float(away[first:].max()))
         if times:
             given = Counted(label, len(times), SETTLING_CYCLES)
-            yield figure("t", "stabilisation time, longest", max(times), "s", given)
-            yield figure("OV", "overshoot, largest", max(overshoots), "m", given)
+            longest = largest_of_cycles(np.array(times), least=0.0)
+            yield figure("t", "stabilisation time, longest", longest, "s", given)
+            # Within the band nothing is overshoot.
+            worst, low, high = (
+                0.0 if end <= band else end for end in largest_of_cycles(np.array(overshoots))
+            )
+            yield figure("OV", "overshoot, largest", (worst, low, high), "m", given)
