@@ -349,8 +349,19 @@ def test_angles_stay_near_those_that_were_written(angles, turn):
     R = Rotation.from_rotvec([turn, -turn, 0.5 * turn]).as_matrix() @ euler(before)
     after = near_euler(R, before)
     np.testing.assert_allclose(euler(after), R, atol=1e-9)
+    # No whole turns, also where B is a quarter turn.
+    assert np.linalg.norm(after - before) <= np.pi * np.sqrt(1.5)
     if abs(np.cos(before[1])) > 0.2:
         assert np.abs(after - before).max() < 0.5
+
+
+@pytest.mark.parametrize("pitch", [np.pi / 2, -np.pi / 2])
+def test_angles_of_a_tool_that_points_upright(pitch):
+    """Only the difference or the sum of the other two angles matters: they share a change."""
+    before = np.array([0.3, pitch, -1.0])
+    assert near_euler(euler(before), before) == pytest.approx(before, abs=1e-9)
+    turned = near_euler(euler(before + np.array([0.02, 0.0, 0.0])), before)
+    assert turned - before == pytest.approx([0.01, 0.0, -0.01 * np.sign(pitch)], abs=1e-9)
 
 
 def _damaged(text: str, rng: np.random.Generator) -> bytes:

@@ -18,7 +18,15 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.compensation.controller import Controlled, ControllerFrames, controlled
-from theodolite.compensation.inverse import Inverse, Reach, Targets, any_joints, inverse, tips_of
+from theodolite.compensation.inverse import (
+    Inverse,
+    Reach,
+    Targets,
+    any_joints,
+    inverse,
+    tips_of,
+    unwound,
+)
 from theodolite.compensation.path import followed, jumps_of
 from theodolite.compensation.uncertainty import Uncertainty
 from theodolite.errors import InputError
@@ -182,6 +190,7 @@ def _planned(
     path: bool,
 ) -> FloatArray:
     """What the controller would command without correction: the nominal solution."""
+    given = seed is not None
     if seed is None:
         seed = any_joints(nominal, targets, rng)
         # Where nothing was found, any joints serve to show how near the robot comes.
@@ -193,4 +202,7 @@ def _planned(
     found = inverse(nominal, targets, start)
     ok = np.array([one not in (Reach.OUT, Reach.STUCK, Reach.OPEN) for one in found.outcome])
     planned = np.where(ok[:, None], found.motors, start)
-    return followed(nominal, targets, planned) if path else planned
+    if not path:
+        return planned
+    planned = followed(nominal, targets, planned)
+    return planned if given else unwound(nominal, planned, together=True)

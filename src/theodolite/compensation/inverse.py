@@ -29,6 +29,8 @@ NEARLY_SINGULAR = 1e-2
 REACHED = 1e-10
 #: Random starts for targets of which no nearby joints are known, each time for all that are left.
 ROUNDS = 30
+#: A whole turn.
+TURN = 2.0 * np.pi
 #: Random starts with which the branches of a target are looked for.
 STARTS = 64
 
@@ -120,18 +122,11 @@ def inverse(robot: Machine, targets: Targets, seed: FloatArray) -> Inverse:
     margin = room[np.arange(len(room)), closest]
     slides = np.array([reach if kind is Joint.PRISMATIC else 1.0 for kind in robot.joint_types])
     moved = np.abs(motors - seed)[:, : robot.joints] / slides
-    outcome = [
-        _outcome(bool(near), float(left), float(step), float(free))
-        for near, left, step, free in zip(
-            (distance <= REACHED * reach) & (angle <= REACHED),
-            margin,
-            moved.max(axis=1, initial=0.0),
-            mobility,
-            strict=True,
-        )
-    ]
-    names = tuple(robot.joint_names[joint] for joint in closest)
-    return Inverse(motors, tuple(outcome), distance, angle, mobility, margin, names)
+    near = (distance <= REACHED * reach) & (angle <= REACHED)
+    outcome = _outcomes(near, margin, moved.max(axis=1, initial=0.0), mobility)
+    names = robot.joint_names
+    nearest = tuple(names[joint] for joint in closest.tolist())
+    return Inverse(motors, outcome, distance, angle, mobility, margin, nearest)
 
 
 def tips_of(robot: Machine, motors: FloatArray) -> Poses:
@@ -144,16 +139,22 @@ def tips_of(robot: Machine, motors: FloatArray) -> Poses:
     return Poses(turned, there)
 
 
-def _outcome(near: bool, margin: float, moved: float, mobility: float) -> Reach:
-    if np.isnan(mobility):
-        return Reach.OPEN
-    if not near:
-        return Reach.STUCK if mobility < NEARLY_SINGULAR else Reach.OUT
-    if moved > ANOTHER_BRANCH:
-        return Reach.BRANCH
-    if margin < -1e-9:
-        return Reach.LIMITS
-    return Reach.SINGULAR if mobility < NEARLY_SINGULAR else Reach.REACHED
+def _outcomes(
+    near: BoolArray, margin: FloatArray, moved: FloatArray, mobility: FloatArray
+) -> tuple[Reach, ...]:
+    """What became of each target, (n,) each: the first of the cases that holds."""
+    singular = mobility < NEARLY_SINGULAR
+    cases = {
+        Reach.OPEN: np.isnan(mobility),
+        Reach.STUCK: ~near & singular,
+        Reach.OUT: ~near,
+        Reach.BRANCH: moved > ANOTHER_BRANCH,
+        Reach.LIMITS: margin < -1e-9,
+        Reach.SINGULAR: singular,
+    }
+    found = np.select(list(cases.values()), list(range(len(cases))), len(cases))
+    names = (*cases, Reach.REACHED)
+    return tuple(names[case] for case in found.tolist())
 
 
 def mobility_of(robot: Machine, targets: Targets, motors: FloatArray) -> FloatArray:
@@ -211,8 +212,41 @@ def any_joints(robot: Machine, targets: Targets, rng: np.random.Generator) -> Fl
             # The first ones decide the branch: all start from the same joints.
             start = np.repeat(start[:1], len(start), axis=0)
         motors, solved = satisfy(robot, targets.take(open_ones).goal(), start)
+        motors = unwound(robot, motors)
         readings = robot.readings(motors)
         inside = ((readings >= robot.lower) & (readings <= robot.upper)).all(axis=1)
         rows = np.flatnonzero(open_ones)[solved & inside]
         found[rows] = motors[solved & inside]
     return found
+
+
+def unwound(robot: Machine, motors: FloatArray, *, together: bool = False) -> FloatArray:
+    """The same configurations, by whole turns of their joints as far from the limits as can be.
+
+    ``together``: all rows are turned alike, as those of a path must be.
+    """
+    motors, middle = motors.copy(), (robot.lower + robot.upper) / 2
+    # Where a limit is infinite any turn will do.
+    turns = np.isfinite(middle) & (robot.upper - robot.lower > TURN)
+    if not turns.any():
+        return motors
+    for joint in np.flatnonzero(turns & _periodic(robot, motors[:1])):
+        reading = robot.readings(motors)[:, joint]
+        if together:
+            reading = np.full(len(motors), (reading.min() + reading.max()) / 2)
+        motors[:, joint] += TURN * np.round((middle[joint] - reading) / TURN)
+    return motors
+
+
+def _periodic(robot: Machine, motors: FloatArray) -> BoolArray:
+    """Joints of which a whole turn changes nothing but their own reading: no gain, no coupling."""
+    if not len(motors):
+        return np.zeros(robot.joints, dtype=bool)
+    turn = TURN * np.eye(robot.joints)
+    turned = np.repeat(motors, robot.joints, axis=0)
+    turned[:, : robot.joints] += turn
+    read = robot.readings(turned) - robot.readings(motors)
+    there, here = tips_of(robot, turned), tips_of(robot, motors)
+    away = np.linalg.norm(there.position - here.position, axis=1) / (robot.reach() or 1.0)
+    away += np.abs(there.rotation - here.rotation).max(axis=(1, 2))
+    return np.asarray((np.abs(read - turn).max(axis=1) < 1e-9) & (away < 1e-9))

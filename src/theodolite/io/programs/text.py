@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -194,25 +195,32 @@ def euler(angles: FloatArray) -> FloatArray:
     return rotation_matrix(float(angles[2]), float(angles[1]), float(angles[0]))
 
 
+#: A pitch that is so near a quarter turn leaves the other two angles to choice.
+UPRIGHT = 1e-9
+
+
 def near_euler(rotation: FloatArray, before: FloatArray) -> FloatArray:
     """Angles a, b, c with Rz(a) Ry(b) Rx(c) = R, the nearest to those before, radians.
 
-    By Newton's steps from there, so that nothing jumps where b is 90 degrees.
+    Two triples and whole turns give the same R; where b is a quarter turn, all with one a - c or
+    a + c do.
     """
-    from theodolite.model import rotations
+    level = float(np.hypot(rotation[0, 0], rotation[1, 0]))
+    b = np.arctan2(-rotation[2, 0], level)
+    if level < UPRIGHT:
+        # R = Rz(a) (Ry(b) Rx(c)): how far a is from what it must be for the c of before.
+        rest = rotation @ euler(np.array([0.0, b, before[2]])).T
+        off = _wrapped(np.arctan2(rest[1, 0], rest[0, 0]) - before[0])
+        triples = np.array([[before[0] + off / 2, b, before[2] - np.sign(b) * off / 2]])
+    else:
+        a = np.arctan2(rotation[1, 0], rotation[0, 0])
+        c = np.arctan2(rotation[2, 1], rotation[2, 2])
+        triples = np.array([[a, b, c], [a + np.pi, np.pi - b, c + np.pi]])
+    triples = before + _wrapped(triples - before)
+    nearest: FloatArray = triples[np.argmin(np.linalg.norm(triples - before, axis=1))]
+    return nearest
 
-    angles = np.array(before, dtype=np.float64)
-    for _ in range(50):
-        off = rotations.log((rotation @ euler(angles).T)[None])[0]
-        if np.abs(off).max() < 1e-13:
-            break
-        ca, sa = np.cos(angles[0]), np.sin(angles[0])
-        cb, sb = np.cos(angles[1]), np.sin(angles[1])
-        J = np.array([[0.0, -sa, ca * cb], [0.0, ca, sa * cb], [1.0, 0.0, -sb]])
-        angles = angles + np.linalg.pinv(J, rcond=1e-7) @ off
-    if np.abs(rotations.log((rotation @ euler(angles).T)[None])[0]).max() > 1e-10:
-        from theodolite.model.poses import roll_pitch_yaw
 
-        roll, pitch, yaw = roll_pitch_yaw(rotation)
-        return np.array([yaw, pitch, roll])
-    return angles
+def _wrapped(angle: Any) -> Any:
+    """The same angle, at most half a turn from zero."""
+    return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
