@@ -9,9 +9,8 @@ NAME = "robots"
 
 def command(json: JsonOption = False) -> None:
     """List the built-in robots."""
-    from rich.table import Table
-
     from theodolite import robots
+    from theodolite.report.terminal_table import Table
 
     loaded = [robots.load(name) for name in robots.NAMES]
     if json:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from theodolite.calibration.circle_points import Axis
 from theodolite.model.conventions import Joint
+from theodolite.report.terminal_table import Table
 
 
 def show_axes(console: Console, axes: Sequence[Axis]) -> None:

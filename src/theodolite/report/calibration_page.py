@@ -9,6 +9,7 @@ import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray, seen
 from theodolite.calibration.result import Errors, Estimate, Result
+from theodolite.estimation.identifiability import summand
 from theodolite.io.units import shown_in
 from theodolite.model.conventions import Joint
 from theodolite.report import charts
@@ -190,10 +191,7 @@ def _significance(one: Estimate) -> float:
 
 
 def _meaning(one: Estimate) -> str:
-    parts = " ".join(
-        f"{'-' if value < 0 else '+'} {abs(value):.4g} {name}"
-        for name, value in one.stands_for.items()
-    )
+    parts = " ".join(summand(value, name, digits=4) for name, value in one.stands_for.items())
     return f"{one.symbol} = {one.name} {parts}"
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table as Shown
 
 from theodolite.assessment.comparison import Compared, Comparison, Difference
 from theodolite.model.conventions import Joint
 from theodolite.report import charts
 from theodolite.report.page import Page, Table, Text, section
+from theodolite.report.terminal_table import Table as Shown
 from theodolite.report.text import READABLE
 
 #: Parameters that are listed.
@@ -68,7 +68,7 @@ def _sentences(found: Comparison) -> list[str]:
     ]
     if not judged:
         said.append(
-            "Nothing is known of the errors of either: compare saved results to see which "
+            "Neither file states its uncertainty: compare saved results to see which "
             "differences are significant."
         )
     if found.not_comparable:

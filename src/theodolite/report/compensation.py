@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.compensation.compensate import Compensation
 from theodolite.compensation.inverse import Reach
 from theodolite.compensation.programs import Corrected
 from theodolite.io.programs.text import ProgramText
+from theodolite.report.terminal_table import Table
 
 #: So many targets that are not reached are named.
 NAMED = 10

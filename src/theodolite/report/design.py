@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from theodolite.arrays import FloatArray
 from theodolite.design.designing import Design
 from theodolite.design.mixture import Mixture
 from theodolite.design.sensitivity import Sensitivity
 from theodolite.report.plots import new_figure, save_figure
+from theodolite.report.terminal_table import Table
 
 #: Parameters that are shown.
 SHOWN = 12

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from theodolite.assessment.diagnosis import Diagnosis
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
+from theodolite.report.terminal_table import Table
 from theodolite.report.text import READABLE
 
 #: Causes that are shown.
@@ -50,7 +50,7 @@ def show_diagnosis(console: Console, found: Diagnosis, robot: Machine) -> None:
     percent = f"{100 * found.false_alarms:g} % false alarms"
     if not found.changed:
         console.print(
-            f"[green]The robot is what its calibration says[/green] (largest evidence of a change "
+            f"[green]The robot still matches its calibration[/green] (largest evidence of a change "
             f"{found.evidence:.1f}, below {found.threshold:.1f}; {percent})"
         )
     else:

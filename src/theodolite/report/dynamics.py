@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from theodolite.arrays import BoolArray, FloatArray
 from theodolite.dynamics.drive_gains import DriveGains
@@ -20,6 +19,7 @@ from theodolite.dynamics.prediction import Prediction, predict
 from theodolite.dynamics.result import IdentifiedDynamics
 from theodolite.dynamics.with_geometry import GeometryAndDynamics
 from theodolite.estimation.identifiability import Identifiability
+from theodolite.report.terminal_table import Table
 
 #: How many of the friction models that were tried are shown; JSON has them all.
 BEST_SHOWN = 5

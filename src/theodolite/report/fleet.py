@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table as Shown
 
 from theodolite.calibration.result import Result
 from theodolite.model.parameters import Unit
 from theodolite.report.page import Axes, Chart, Page, Series, Style, Table, Text, section
+from theodolite.report.terminal_table import Table as Shown
 from theodolite.studies.fleet import Calibrated, Make
 
 #: Lines of a list that are shown on a terminal.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import rich.table
 from rich.console import Console
 from rich.markup import escape
 
 from theodolite.estimation.statistics import NORMAL_95
 from theodolite.model.parameters import Unit
+from theodolite.report import terminal_table
 from theodolite.report.page import Axes, Chart, Page, Series, Style, Table, section
 from theodolite.studies.history import Change, History, Trace, Trend
 
@@ -119,7 +119,7 @@ def show_history(console: Console, found: History) -> None:
         console.print(escape(sentence))
     if len(found.moments) < 2 or not found.traces:
         return
-    table = rich.table.Table(title="Since the first calibration", title_justify="left")
+    table = terminal_table.Table(title="Since the first calibration", title_justify="left")
     table.add_column("parameter")
     for heading in ("last time", "95 %", "a year", "unit"):
         table.add_column(heading, justify="right")

@@ -7,7 +7,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table as Shown
 
 from theodolite.assessment.iso9283.evaluation import Evaluation
 from theodolite.assessment.iso9283.figures import Figure
@@ -16,6 +15,7 @@ from theodolite.report import charts
 from theodolite.report.calibration_page import origin
 from theodolite.report.data import finite
 from theodolite.report.page import Bars, Block, Page, Table, Text, section
+from theodolite.report.terminal_table import Table as Shown
 
 #: How each unit is shown, and the factor from SI.
 _UNITS = {

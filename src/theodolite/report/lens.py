@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from theodolite.estimation.statistics import NORMAL_95
+from theodolite.report.terminal_table import Table
 from theodolite.vision.detection import Detection, Rejected
 from theodolite.vision.drawing import coverage
 from theodolite.vision.poses import CalibratedLens

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from theodolite.model.parameters import Unit
+from theodolite.report.terminal_table import Table
 from theodolite.studies.monte_carlo import Outcome
 
 #: Half-width of what chance alone makes of a proportion, in its standard deviations.

@@ -7,14 +7,13 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.completeness import Completeness
 from theodolite.calibration.excitation import Excitation
 from theodolite.calibration.result import Errors, Result
 from theodolite.estimation.choice import Choice
-from theodolite.estimation.identifiability import Identifiability
+from theodolite.estimation.identifiability import Identifiability, summand
 from theodolite.io.units import shown_in
 from theodolite.model.bodies import BodyElement
 from theodolite.model.conventions import Joint, Row
@@ -22,6 +21,7 @@ from theodolite.model.machine import Machine
 from theodolite.model.mechanism import Mechanism
 from theodolite.model.parameters import Unit
 from theodolite.report.data import noise_shown
+from theodolite.report.terminal_table import Table
 
 #: Terms of a relation that are printed before "and more".
 TERMS = 6
@@ -277,10 +277,7 @@ def _show_meaning(console: Console, result: Result) -> None:
         return
     console.print("* stands for several parameters that act as one:")
     for estimate in starred:
-        parts = [
-            f"{'-' if value < 0 else '+'} {abs(value):.4g} {name}"
-            for name, value in estimate.stands_for.items()
-        ]
+        parts = [summand(value, name, digits=4) for name, value in estimate.stands_for.items()]
         more = f" and {len(parts) - TERMS} more" if len(parts) > TERMS else ""
         terms = " ".join(parts[:TERMS])
         console.print(f"  {estimate.symbol} = {estimate.name} {terms}{more}", markup=False)

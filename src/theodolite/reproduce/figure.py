@@ -8,7 +8,8 @@ from enum import Enum
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+
+from theodolite.report.terminal_table import Table
 
 #: Stands where a paper prints nothing, or where nothing can be expected.
 NOTHING = "-"

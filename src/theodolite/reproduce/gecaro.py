@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from theodolite import robots
 from theodolite.calibration.calibrate import identifiable
 from theodolite.calibration.catalogue import method_named
+from theodolite.report.terminal_table import Table
 from theodolite.reproduce.figure import NOTHING, Figure, summary
 
 #: The six methods of the paper.
