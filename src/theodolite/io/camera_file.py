@@ -89,7 +89,7 @@ def read_camera(path: Path | str) -> CameraFile:
         raise InputError(f"{error} is missing", where=str(path), remedy=_REMEDY) from error
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
-            "is not a camera file: something is of another kind than it should be",
+            "is not a camera file: a value has the wrong type",
             where=str(path),
             remedy=_REMEDY,
         ) from error

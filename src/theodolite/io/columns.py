@@ -206,7 +206,8 @@ class Columns:
             raise self._error(
                 f"column {missing[0]}_{unit} is missing",
                 allowed=f"one column for each of the {self.robot.joints} joints",
-                remedy="The file may be from another robot",
+                remedy="The file may be from another robot; a mapping must name every column that "
+                "is to be read",
             )
         return np.column_stack([self.joint[name] for name in self.robot.joint_names])
 

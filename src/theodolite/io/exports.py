@@ -86,7 +86,7 @@ def check_export(kind: Format, out: Path | None, options: Options) -> None:
     }
     for name, wrong in given.items():
         if wrong:
-            raise InputError(f"{name}: that means nothing for the format '{kind.value}'")
+            raise InputError(f"{name} is not applicable to the format '{kind.value}'")
     if out is not None and out.suffix.lower() not in kind.suffixes:
         raise InputError(
             f"'{kind.value}' cannot be written as '{out.suffix}'",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypeAlias
 
-from theodolite.io.mapping import Mapping, parse_term
+from theodolite.errors import InputError, shown
+from theodolite.io.mapping import Mapping, parse_mapping, parse_term
 from theodolite.io.naming import column_name
 from theodolite.io.reading import WRITTEN_BY_HAND, read_text
 from theodolite.io.toml import TomlReader, parse_toml, toml_key, toml_string
@@ -13,6 +15,25 @@ from theodolite.io.writing import write_text
 FORMAT = "theodolite mapping 1"
 #: More lines above a table are no header.
 MOST_SKIPPED = 10**6
+
+
+#: A mapping, its file, what one types behind --map, or columns by this program's names.
+MappingLike: TypeAlias = Mapping | Path | str | dict[str, str]
+
+
+def to_mapping(given: MappingLike | None) -> Mapping | None:
+    """The mapping that somebody gave in one of these ways."""
+    if given is None or isinstance(given, Mapping):
+        return given
+    if isinstance(given, dict):
+        return Mapping({column_name(str(name)): parse_term(str(of)) for name, of in given.items()})
+    if isinstance(given, str) and "=" in given:
+        return parse_mapping(given)
+    if isinstance(given, str | Path):
+        return read_mapping(Path(given))
+    raise InputError(
+        f"mapping is {shown(given)}", allowed='a file, "q2_deg=-J2,x_mm=X" or {"q2_deg": "-J2"}'
+    )
 
 
 def read_mapping(path: Path) -> Mapping:

@@ -6,7 +6,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from theodolite.errors import InputError
+from theodolite.errors import MissingExtraError
+
+#: The extra that brings each library.
+_EXTRAS = {"openpyxl": "tables", "pyarrow": "tables", "rosbags": "bags"}
 
 
 def needed(module: str, what: str, path: Path) -> Any:
@@ -15,8 +18,4 @@ def needed(module: str, what: str, path: Path) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise InputError(
-            f"reading {what} needs {package}, which is not installed",
-            where=str(path),
-            remedy=f"Type: pip install {package}",
-        ) from error
+        raise MissingExtraError(f"'{path}': reading {what}", _EXTRAS[package]) from error

@@ -267,18 +267,23 @@ def _mapping(
     columns: dict[int, FloatArray],
 ) -> Mapping:
     """The mapping that a reading stands for."""
+
+    def named(place: int) -> str:
+        """The column's name, or its number where another one has that name."""
+        return names[place] if list(names).count(names[place]) == 1 else f"#{place + 1}"
+
     terms: dict[str, Term] = {}
     for joint, turns in enumerate(winner.revolute):
         own = reading.angle if turns else reading.slide
         zero = np.radians(_degrees(reading.quarters[joint])) / ANGLES[own] if turns else 0.0
-        column = names[winner.roles.joints[reading.order[joint]]]
+        column = named(winner.roles.joints[reading.order[joint]])
         terms[f"q{joint + 1}_{own}"] = Term(column, float(reading.signs[joint]), float(zero))
     for target, point in zip(winner.roles.targets, winner.roles.points, strict=True):
         for letter, place in zip("xyz", point, strict=True):
             name = f"{target}_{letter}_{unit}" if target else f"{letter}_{unit}"
             sign = -1.0 if reading.mirrored and letter == "z" else 1.0
-            terms[name] = Term(names[place], sign)
+            terms[name] = Term(named(place), sign)
     for place in columns:
         if names[place] in _KEPT:
-            terms[names[place]] = Term(names[place])
+            terms[names[place]] = Term(named(place))
     return Mapping(terms)

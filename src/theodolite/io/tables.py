@@ -30,7 +30,7 @@ from theodolite.calibration.catalogue import METHOD_COLUMNS
 from theodolite.calibration.data import Dataset
 from theodolite.errors import InputError, printable
 from theodolite.io.columns import QUATERNION, Columns, is_joint
-from theodolite.io.mapping import Mapping
+from theodolite.io.mapping_file import MappingLike, to_mapping
 from theodolite.io.number_table import Table
 from theodolite.io.number_table import read_table as read_table
 from theodolite.io.own_columns import own_columns
@@ -58,7 +58,7 @@ def read_measurements(
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     check_limits: bool = True,
-    mapping: Mapping | None = None,
+    mapping: MappingLike | None = None,
     note: Callable[[str], object] | None = None,
     own: Sequence[str] = (),
 ) -> Dataset:
@@ -66,18 +66,19 @@ def read_measurements(
 
     ``needs`` names what the method cannot do without: positions, rotations or sets; ``own`` names
     columns that only the method knows, such as ``length_m``, in this or another unit. ``columns``
-    names the columns of files without a header; with a ``mapping`` only the columns that it names
-    are read. Several files without a ``set`` column are one set each. ``note`` is called with each
-    thing that people should know, such as rows left out because nothing was seen in them.
+    names the columns of files without a header; with a ``mapping``, such as "q2_deg=-J2,x_mm=X",
+    only the columns that it names are read. Several files without a ``set`` column are one set
+    each. ``note`` is called with each thing that people should know, such as rows left out because
+    nothing was seen in them.
     """
     check_machine(robot)
     given = [paths] if isinstance(paths, str | Path) else paths
     files = [Path(path) for path in given]
     if not files:
         raise InputError("no measurement files were given")
-    parts = []
+    parts, renamed = [], to_mapping(mapping)
     for path in files:
-        table = read_table(path, columns, ignore, mapping, blanks=True, largest=LARGEST_NUMBER)
+        table = read_table(path, columns, ignore, renamed, blanks=True, largest=LARGEST_NUMBER)
         part, notes = dataset_of(table, robot, check_limits=check_limits, own=own)
         parts.append(part)
         if note is not None:
