@@ -74,7 +74,7 @@ class Lens:
                 raise InputError(f"{name} of a lens is {shown(value)}", allowed="a number")
         if not Lens.plausible(self.values):
             raise InputError(
-                "a lens has numbers that no lens has",
+                "lens parameters are out of range",
                 allowed=f"fx and fy above 0 and, like cx and cy, below {LARGEST_PIXELS:g} px; "
                 f"coefficients below {LARGEST_COEFFICIENT:g}",
             )

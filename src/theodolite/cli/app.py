@@ -16,7 +16,7 @@ def command(
     ] = Path(),
     port: Annotated[
         int | None,
-        typer.Option(min=1, max=65535, help="Port. Default: the first free one from 8420 on."),
+        typer.Option(min=1, max=65535, help="Port. Default: the first free port from 8420."),
     ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
@@ -26,7 +26,7 @@ def command(
     ] = "127.0.0.1",
     token: Annotated[
         str | None,
-        typer.Option(help="Word that whoever comes must show: 16 letters and digits or more."),
+        typer.Option(help="Access token for visitors: at least 16 letters and digits."),
     ] = None,
 ) -> None:
     """Open the application in a browser."""

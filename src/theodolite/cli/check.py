@@ -38,7 +38,7 @@ def command(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say what a file holds, and what is wrong with it; propose what its columns are."""
+    """Check what a file holds and what is wrong with it; propose what its columns are."""
     from theodolite.errors import InputError
     from theodolite.io.mapping_file import write_mapping
     from theodolite.io.writing import check_writable

@@ -38,8 +38,8 @@ def command(
         Path,
         typer.Argument(
             metavar="TARGETS",
-            help="A program (RAPID, KRL, URScript, FANUC LS), or a table: wanted poses or "
-            "positions, with joints near them or without; or joints.",
+            help="A program (RAPID, KRL, URScript, FANUC LS), or a table: desired poses or "
+            "positions (optionally with joints near them), or joints.",
         ),
     ],
     nominal: Annotated[

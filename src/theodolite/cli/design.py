@@ -51,7 +51,7 @@ def command(
     ] = None,
     until_mm: Annotated[
         float | None,
-        typer.Option(min=1e-6, help="As many as it takes to expect this error."),
+        typer.Option(min=1e-6, help="Choose as many as needed to reach this expected error, mm."),
     ] = None,
     criterion: Annotated[
         str,
@@ -73,7 +73,7 @@ def command(
         str | None,
         typer.Option(
             metavar="N,N,...",
-            help="Candidates on a grid instead: so many values for each joint, within its limits.",
+            help="Candidates on a grid instead: this many values per joint, within its limits.",
         ),
     ] = None,
     among: Annotated[
@@ -81,7 +81,7 @@ def command(
         typer.Option(metavar="F", help="Choose among the configurations of a file instead."),
     ] = None,
     given: Annotated[
-        Path | None, typer.Option(metavar="F", help="Measurements that were taken already.")
+        Path | None, typer.Option(metavar="F", help="Measurements already taken.")
     ] = None,
     noise_joint_deg: Annotated[
         float, typer.Option(min=0.0, help="Noise of revolute joints, deg.")
@@ -111,7 +111,8 @@ def command(
         ),
     ] = None,
     sensor_mm: Annotated[
-        str | None, typer.Option(metavar="X,Y,Z", help="Where the sensor stands in the world.")
+        str | None,
+        typer.Option(metavar="X,Y,Z", help="Position of the sensor, world frame."),
     ] = None,
     distance_mm: Annotated[
         str | None, typer.Option(metavar="MIN,MAX", help="Distances at which the sensor sees.")
@@ -136,12 +137,15 @@ def command(
     ] = 0.0,
     mobility: Annotated[
         float,
-        typer.Option(min=0.0, help="Smallest mobility of the tip, such as 0.02: no singularity."),
+        typer.Option(
+            min=0.0, help="Minimum mobility of the tip, such as 0.02, to avoid singularities."
+        ),
     ] = 0.0,
     refine: Annotated[
         bool,
         typer.Option(
-            "--refine/--no-refine", help="Move chosen configurations about to where they tell most."
+            "--refine/--no-refine",
+            help="Fine-tune the choice for the most information.",
         ),
     ] = True,
     gains: Annotated[bool, typer.Option("--gains", help="Gains are to be identified too.")] = False,

@@ -83,7 +83,7 @@ def command(
     if not known:
         screen.print(
             "A robot file does not say how well it is known: give the result of the calibration, "
-            "kept with --save-result, so that its own errors are no alarm."
+            "saved with --save-result, so that its own uncertainty does not raise an alarm."
         )
     if json:
         print_json(diagnosis_data(found))

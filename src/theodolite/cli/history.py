@@ -31,7 +31,7 @@ def command(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say which parameters of a robot have changed over its calibrations, and when."""
+    """Show which parameters of a robot have changed over its calibrations, and when."""
     from theodolite.io.history_folder import add_result, read_history
     from theodolite.io.writing import check_outputs
     from theodolite.report.history import history_data, history_page, show_history

@@ -86,7 +86,7 @@ def command(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say which parameters are identifiable, and how the others combine with them."""
+    """Show which parameters are identifiable, and how the others combine with them."""
     from theodolite.calibration.completeness import completeness
     from theodolite.calibration.coupling import coupling
     from theodolite.io.priorities import format_matrix, to_matrix

@@ -133,8 +133,8 @@ def command(
         typer.Option(
             metavar="NAMES",
             help="hand-eye: identify where camera and target are, with the links as they are. "
-            "Or parameters such as theta3,K3, after a repair: the others are known as well as "
-            "ROBOT, a result kept with --save-result, knows them.",
+            "Or parameters such as theta3,K3, after a repair: the others keep the "
+            "uncertainty recorded in ROBOT, a result saved with --save-result.",
         ),
     ] = None,
     plane: PlaneOption = None,
@@ -191,8 +191,8 @@ def command(
         typer.Option(
             min=0,
             max=10_000,
-            help="Start so many times elsewhere within the tolerances, and say whether all end in "
-            "the same minimum.",
+            help="Restart this many times from random points within the tolerances, and say "
+            "whether all end in the same minimum.",
         ),
     ] = 0,
     images: ImagesOption = None,

@@ -58,5 +58,5 @@ def check_workers(paths: Sequence[Path], workers: int, scheduler: str | None) ->
     if wanted and not any(is_long(path) for path in paths):
         raise InputError(
             f"--workers and --scheduler are for folders of Parquet files of more than {MANY} rows",
-            remedy="Leave them out: one process is enough for what fits in memory",
+            remedy="Leave them out: data that fit in memory use a single process",
         )

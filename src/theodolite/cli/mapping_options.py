@@ -15,7 +15,8 @@ MapOption = Annotated[
     typer.Option(
         "--map",
         metavar="A=B,...",
-        help="Columns of DATA under other names: x_mm=1000*X,q2_deg=-J2,q3_deg=-J3+90,q4_deg=#7.",
+        help="Every column of DATA to read, by its name there: "
+        "x_mm=1000*X,q2_deg=-J2,q3_deg=-J3+90,q4_deg=#7.",
     ),
 ]
 MappingOption = Annotated[

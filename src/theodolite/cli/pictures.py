@@ -57,9 +57,7 @@ LensModelOption = Annotated[
         autocompletion=one_of("brown", "rational", "thin-prism", "fisheye"),
     ),
 ]
-KeepLensOption = Annotated[
-    bool, typer.Option("--keep-lens", help="The lens that was given is right: leave it as it is.")
-]
+KeepLensOption = Annotated[bool, typer.Option("--keep-lens", help="Keep the given lens fixed.")]
 MountOption = Annotated[
     str | None,
     typer.Option(
@@ -73,7 +71,7 @@ BoardToleranceOption = Annotated[
         "--board-tolerance-percent",
         min=0.0,
         max=50.0,
-        help="How wrong the board's size may be; above 0 it is identified as well.",
+        help="Tolerance of the board's size, percent; if above 0, the size is identified too.",
     ),
 ]
 NoisePixelOption = Annotated[

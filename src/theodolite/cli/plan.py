@@ -78,7 +78,7 @@ def command(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say what error to expect after a calibration, before anything is bought."""
+    """Estimate the error to expect after a calibration, before you buy or measure anything."""
     own: dict[str, Any] = {"plane": plane, "line": line, "radius_mm": radius_mm, "between": between}
     if offers:
         _mixture(robot, offers, budget, task, out, own, mrad_per_mm, gains, seed, force, json)

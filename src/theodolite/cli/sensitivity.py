@@ -29,10 +29,11 @@ def command(
         bool, typer.Option("--base", help="Count tolerances of base and tool as well.")
     ] = False,
     points: Annotated[
-        int, typer.Option(min=1, max=10_000, help="Positions of a calibration, for its gain.")
+        int,
+        typer.Option(min=1, max=10_000, help="Positions in the calibration compared with."),
     ] = 50,
     noise_mm: Annotated[
-        float, typer.Option(min=1e-6, help="Noise of each of their coordinates, mm.")
+        float, typer.Option(min=1e-6, help="Noise of each measured coordinate, mm.")
     ] = 0.05,
     plot: Annotated[
         Path | None, typer.Option(metavar="F", help="Draw bars and a map: png, svg or pdf.")
@@ -41,7 +42,7 @@ def command(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say which tolerances matter, and how far off the tool may be."""
+    """Show which tolerances matter, and how far off the tool may be."""
     from theodolite.design.sensitivity import sensitivity
     from theodolite.io.writing import check_outputs
     from theodolite.report.design import draw_sensitivity, sensitivity_data, show_sensitivity

@@ -35,7 +35,7 @@ def command(
     method: MethodOption,
     out: Annotated[
         Path,
-        typer.Option("--out", metavar="DIR", help="Folder for the rows; a study goes on there."),
+        typer.Option("--out", metavar="DIR", help="Output folder; an unfinished study resumes."),
     ],
     runs: Annotated[int, typer.Option("--runs", min=1, max=10**7, help="Calibrations.")] = 1000,
     points: Annotated[
@@ -59,10 +59,10 @@ def command(
     ] = 0.0,
     noise_px: Annotated[float, typer.Option(min=0.0, help="Noise of each pixel, px.")] = 0.1,
     errors: Annotated[
-        float, typer.Option(min=0.0, help="How far off robots are drawn, in tolerances.")
+        float, typer.Option(min=0.0, help="Size of the simulated robots' errors, in tolerances.")
     ] = 0.2,
     gains: Annotated[
-        bool, typer.Option("--gains", help="Gains are off and identified too.")
+        bool, typer.Option("--gains", help="Give gains errors too, and identify them.")
     ] = False,
     fit_only: Annotated[
         bool,
@@ -84,7 +84,7 @@ def command(
 ) -> None:
     """Simulate many calibrations: do the intervals hold, and how good is the robot afterwards?
 
-    Killed and started again, it goes on where it was.
+    An interrupted study resumes where it stopped.
     """
     import numpy as np
 

@@ -79,7 +79,7 @@ def command(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say how well a robot predicts measurements it has not seen."""
+    """Test how well a robot predicts measurements it has not seen."""
     from rich.markup import escape
 
     from theodolite.calibration.validate import validate

@@ -172,7 +172,7 @@ def fit_consistent(
         consistent=True,
         prior_weight=weight,
         weights=choice,
-        # Balls that stand for unknown bodies are no knowledge, so they narrow no interval.
+        # Balls that stand for unknown bodies carry no information, so they narrow no interval.
         statistics=result.statistics
         if prior is None
         else posterior_statistics(result.statistics, result.identifiability, found.root),

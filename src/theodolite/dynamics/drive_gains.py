@@ -181,7 +181,7 @@ def identify_gains(
     errors = np.sqrt(np.diag(covariance))
     weak = [
         f"the gain of joint {serial.motor_names[joint]} is not determined by these recordings; "
-        "what is usual for the others stands in its place, give or take as much"
+        "the typical gain of the other joints is used instead, with a correspondingly wide interval"
         for joint in np.flatnonzero(lost).tolist()
     ]
     weak += [

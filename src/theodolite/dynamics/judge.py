@@ -183,8 +183,8 @@ def _overfitting(fit: Prediction, check: Prediction, limits: Accuracy) -> str:
     if check.error <= max(OVERFITTED * fit.error, limits.good):
         return ""
     return (
-        f" It fits its own data to {100 * fit.error:.1f} %, so they do not excite the robot "
-        "enough, or the runs differ."
+        f" It fits its own data to {100 * fit.error:.1f} %, so either the motion does not "
+        "excite the robot enough, or conditions differed between the runs."
     )
 
 

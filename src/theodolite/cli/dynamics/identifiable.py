@@ -51,7 +51,7 @@ def command(
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
-    """Say which inertial parameters torques determine, and how the others are regrouped."""
+    """Show which inertial parameters torques determine, and how the others are regrouped."""
     from theodolite.dynamics.base_parameters import Analysis, Samples, find_base_parameters
     from theodolite.dynamics.constants import describe_relations
     from theodolite.report.data import identifiability_data

@@ -252,7 +252,7 @@ def _identify(
         raise InputError(
             "--workers and --scheduler are for folders of Parquet files and long bags",
             where=str(data[0]),
-            remedy="Leave them out: one process is enough for what fits in memory",
+            remedy="Leave them out: data that fit in memory use a single process",
         )
     recordings = [reader.read(path) for path in data]
     return identify_dynamics(reader.dynamics, recordings, model=model, trim=trim, **options), ()

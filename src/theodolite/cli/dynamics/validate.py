@@ -66,7 +66,7 @@ def command(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Say how well identified parameters predict the torques of another recording."""
+    """Test how well identified parameters predict the torques of another recording."""
     from theodolite.dynamics.judge import Accuracy, validate_parameters
     from theodolite.io.dynamics_file import prediction_content, read_dynamics
     from theodolite.io.writing import check_outputs
