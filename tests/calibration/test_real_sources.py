@@ -135,7 +135,7 @@ def test_motoman_contacts_with_the_tracker(recordings: Path, tmp_path: Path) -> 
     # The touches lie in a small region: sideways the left arm is known by its tolerances alone.
     assert result.apart is not None
     assert result.apart.deviation > 2e-3
-    assert any("seen from 'right_ball'" in doubt for doubt in result.doubts())
+    assert any("'left_ball' is, seen from 'right_" in doubt for doubt in result.doubts())
     left = [n for n, name in enumerate(result.order) if name.startswith("left")]
     shares = {share.name: share.information[left] for share in result.shares}
     # What is known of the left arm comes from the contacts and from tolerances.

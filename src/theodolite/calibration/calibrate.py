@@ -57,6 +57,7 @@ from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.multipliers import MultiplierSolution, solve_with_multipliers
 from theodolite.estimation.outliers import NO_OUTLIERS, find_outliers
+from theodolite.estimation.problem import ConstrainedProblem
 from theodolite.estimation.reduction import reduce
 from theodolite.estimation.residual_checks import check_residuals
 from theodolite.estimation.solver import Change, Solution, examine, solve
@@ -293,12 +294,15 @@ class _Calibration:
                 raise
             open_loops = problem.constrained()
             if open_loops is not None:
-                start = _start(problem, solve_with_multipliers(open_loops))
+                start = _start(problem, self._with_multipliers(open_loops))
             else:
                 start = self._by_closing_rows(problem)
             if start is None:
                 raise
             return self._solve(problem, start)
+
+    def _with_multipliers(self, problem: ConstrainedProblem) -> MultiplierSolution:
+        return solve_with_multipliers(problem, noise_known=self.noise.known)
 
     def _by_closing_rows(self, problem: CalibrationProblem) -> FloatArray | None:
         """What the rows say in which the nominal loops close; None if that does not help."""
@@ -368,7 +372,7 @@ class _Calibration:
         _check_candidates(problem)
         # After a repair the search starts from what was known; multipliers would forget that.
         open_loops = problem.constrained() if self.kept is None else None
-        multipliers = None if open_loops is None else solve_with_multipliers(open_loops)
+        multipliers = None if open_loops is None else self._with_multipliers(open_loops)
         try:
             solution = self.fit(problem, _start(problem, multipliers))
         except InfeasibleError as error:

@@ -23,6 +23,8 @@ from theodolite.model.machine import Machine, Tip
 SOLVED = 1e-12
 #: Newton steps before giving a configuration up; converging ones need five to fifteen.
 NEWTON_STEPS = 60
+#: From recorded configurations to where a residual vanishes: it is small there.
+NEAREST_STEPS = 5
 #: A step that leaves more than this part of the squared error is slow, and so many are too many.
 HARDLY = 0.8
 PATIENCE = 8
@@ -111,6 +113,31 @@ class PlaneGoal:
         return PlaneGoal(self.planes[rows])
 
 
+@dataclass(frozen=True)
+class SpanGoal:
+    """The tip at given distances from the origin of what it is seen from, (n,)."""
+
+    distances: FloatArray
+    components: int = 1
+    lengths: int = 1
+
+    def error(self, motion: Tip) -> FloatArray:
+        return (np.linalg.norm(motion.position, axis=1) - self.distances)[:, None]
+
+    def derivative(self, motion: Tip) -> FloatArray:
+        along, _ = directions(motion.position)
+        return np.einsum("ni,nib->nb", along, motion.position_basis_jacobian())[:, None]
+
+    def take(self, rows: BoolArray) -> SpanGoal:
+        return SpanGoal(self.distances[rows])
+
+
+def directions(spans: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Unit vectors and lengths of spans (n, 3); a span of no length has no direction."""
+    lengths = np.linalg.norm(spans, axis=1)
+    return spans / np.where(lengths > 0.0, lengths, 1.0)[:, None], lengths
+
+
 def within_limits(robot: Machine, motors: FloatArray, *, margin: float = 1e-9) -> BoolArray:
     """Which configurations respect the joint limits, (n,)."""
     readings = robot.readings(motors)
@@ -137,13 +164,17 @@ def satisfy(
     *,
     values: FloatArray | None = None,
     steps: int = NEWTON_STEPS,
+    moved: Callable[[FloatArray, FloatArray], Tip] | None = None,
 ) -> tuple[FloatArray, BoolArray]:
     """The nearest configurations that reach a goal, and which of them do.
+
+    The goal is for the robot's tip, or for what ``moved`` makes of values and configurations.
 
     Levenberg's damping, proportional to the squared error, so that far starts are safe and
     the last steps are Newton's. Works for more, as many or fewer joints than components.
     """
     values = robot.values if values is None else values
+    motion = robot.motion if moved is None else moved
     # Passive joints go along, so that the loops of the next configuration are nearly closed.
     settled, closed = robot.settled(start, values)
     motors = settled.copy()
@@ -151,13 +182,13 @@ def satisfy(
     # Lengths as parts of the reach, so that the search is the same at every size of robot.
     slides = np.array([reach if kind is Joint.PRISMATIC else 1.0 for kind in robot.joint_types])
 
-    def error_of(part: Goal, motion: Tip) -> FloatArray:
-        error = part.error(motion)
+    def error_of(part: Goal, tip: Tip) -> FloatArray:
+        error = part.error(tip)
         error[:, : part.lengths] /= reach
         return error
 
     error = np.full((len(motors), goal.components), np.inf)
-    error[closed] = error_of(goal.take(closed), robot.motion(values, motors[closed]))
+    error[closed] = error_of(goal.take(closed), motion(values, motors[closed]))
     damping = np.full(len(motors), 1.0)
     slow = np.zeros(len(motors), dtype=np.intp)
     active = closed & (np.abs(error).max(axis=1) > SOLVED / 100)
@@ -165,7 +196,7 @@ def satisfy(
         if not active.any():
             break
         part, e = goal.take(active), error[active]
-        here = robot.motion(values, motors[active])
+        here = motion(values, motors[active])
         J = robot.to_motors(part.derivative(here)) * slides
         J[:, : part.lengths] /= reach
         size = np.einsum("ni,ni->n", e, e)
@@ -174,14 +205,14 @@ def satisfy(
         step *= slides * np.minimum(1.0, LONGEST_STEP / np.maximum(longest, LONGEST_STEP))
         trial = motors[active]
         trial[:, : robot.joints] -= step
-        moved = np.full_like(e, np.inf)
+        after = np.full_like(e, np.inf)
         trial, possible = robot.settled(trial, values)
-        moved[possible] = error_of(part.take(possible), robot.motion(values, trial[possible]))
-        now = np.einsum("ni,ni->n", moved, moved)
+        after[possible] = error_of(part.take(possible), motion(values, trial[possible]))
+        now = np.einsum("ni,ni->n", after, after)
         better = now < size
         rows = np.flatnonzero(active)
         motors[rows[better]] = trial[better]
-        error[rows[better]] = moved[better]
+        error[rows[better]] = after[better]
         damping[rows] = np.where(better, damping[rows] / 3, damping[rows] * 8)
         # Once solved, a last step that no longer helps ends the search at rounding.
         solved = np.abs(error[rows]).max(axis=1) <= SOLVED

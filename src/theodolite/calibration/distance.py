@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.calibration.configurations import NEAREST_STEPS, SpanGoal, directions, satisfy
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
 from theodolite.calibration.method import Gauge, Method
@@ -78,13 +79,20 @@ class DistanceProblem(GeometricProblem):
     def _spans(self, full: FloatArray, pairs: IntArray) -> tuple[Tip, Tip, FloatArray, FloatArray]:
         """The tips of both ends, the direction from the second to the first, and the distance."""
         one, other = (self._motion(full, self.data.motors[pairs[:, end]]) for end in range(2))
-        span = one.position - other.position
-        distance = np.linalg.norm(span, axis=1)
-        return one, other, span / np.where(distance > 0.0, distance, 1.0)[:, None], distance
+        along, distance = directions(one.position - other.position)
+        return one, other, along, distance
 
 
 class BetweenProblem(GeometricProblem):
-    """Distances between two tools of one machine."""
+    """Distances between two tools of one machine.
+
+    Balls that touch are always as far apart: arms of no size, with the balls fixed at that
+    distance, would satisfy all rows. So it is a constraint, as a ball of known radius is.
+    """
+
+    @property
+    def constraint(self) -> bool:
+        return True
 
     def __init__(
         self,
@@ -103,8 +111,9 @@ class BetweenProblem(GeometricProblem):
         full = self.full_values(values)
         sigmas = np.array([self.noise.position])
         for rows in slices(len(self.data)):
-            motion, distance = self._span(full, rows)
-            along = motion.position / np.where(distance > 0.0, distance, 1.0)[:, None]
+            distance = directions(self._seen(full, self.data.motors[rows]).position)[1]
+            motion = self._seen(full, self._touching(full, rows))
+            along, _ = directions(motion.position)
             jacobian = np.einsum("ni,nip->np", along, motion.position_jacobian(self.links))
             error = (distance - self._distances[rows])[:, None]
             by_basis = error
@@ -117,12 +126,26 @@ class BetweenProblem(GeometricProblem):
         full = self.full_values(values)
         found = [np.empty(0)]
         for rows in slices(len(self.data)):
-            found.append(np.abs(self._span(full, rows)[1] - self._distances[rows]))
+            seen = self._seen(full, self.data.motors[rows])
+            found.append(np.abs(directions(seen.position)[1] - self._distances[rows]))
         return {"position": np.concatenate(found)}
 
-    def _span(self, full: FloatArray, rows: slice) -> tuple[Tip, FloatArray]:
-        motion = self._mechanism.motion_between(full, self.data.motors[rows], *self._between)
-        return motion, np.linalg.norm(motion.position, axis=1)
+    def _seen(self, full: FloatArray, motors: FloatArray) -> Tip:
+        """One of the tools as seen from the other."""
+        return self._mechanism.motion_between(full, motors, *self._between)
+
+    def _touching(self, full: FloatArray, rows: slice) -> FloatArray:
+        """The nearest configurations in which the tools are as far apart as was measured."""
+        motors = self.data.motors[rows]
+        there, found = satisfy(
+            self._mechanism,
+            SpanGoal(self._distances[rows]),
+            motors,
+            values=full,
+            steps=NEAREST_STEPS,
+            moved=self._seen,
+        )
+        return np.where(found[:, None], there, motors)
 
 
 @dataclass(frozen=True)

@@ -64,4 +64,4 @@ class Kept:
             triangle = np.linalg.cholesky(correlations)
             factor[len(anew) :, len(anew) :] = np.linalg.inv(triangle) / scale
         mean = np.array([problem.parameters[index].value for index in free])
-        return free, Prior(mean, factor, tolerances)
+        return free, Prior(mean, factor, tolerances, np.full(len(free), -1))

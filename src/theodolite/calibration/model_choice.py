@@ -99,7 +99,7 @@ class Wanted:
         check_groups(tuple(terms or ()))
         if terms and not robot.takes_terms:
             raise InputError(
-                f"'{robot.name}' has loops: further terms are for machines without",
+                f"'{robot.name}' has loops: error terms are not supported for machines with loops",
                 remedy="Leave the terms out",
             )
         needy = [group for group in LOADED if group in (terms or ())]

@@ -587,8 +587,8 @@ class Result:
             f"{move.line} ({1e3 * move.size:.2g} mm)" for move in self.moves if not move.slipped
         )
         return (
-            f"The sensor, or the base of the robot, was moved before line {lines}: what was "
-            "measured in between was taken as sessions of their own."
+            f"The sensor, or the base of the robot, was moved before line {lines}: the "
+            "rows on either side were treated as separate sessions."
         )
 
     def _implausible(self) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray
-from theodolite.calibration.configurations import satisfy
+from theodolite.calibration.configurations import NEAREST_STEPS, satisfy
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.geometric import GeometricProblem
 from theodolite.calibration.method import Method
@@ -27,9 +27,6 @@ from theodolite.estimation.problem import Block
 from theodolite.estimation.slicing import slices
 from theodolite.model.machine import Machine, Tip
 from theodolite.model.parameters import Group, Parameter, Unit
-
-#: Newton steps from recorded configurations to where the residual vanishes: it is small there.
-NEAREST_STEPS = 5
 
 
 class TipResidual(NamedTuple):

@@ -27,6 +27,7 @@ from theodolite.estimation.reduction import Reduction, reduce
 from theodolite.estimation.step import (
     Step,
     against_gradient,
+    as_shown,
     linear_step,
     noise_left,
     widened,
@@ -152,6 +153,16 @@ class Search:
         noise = self.noise_at(here)
         return widened(here.reduction, here.values, self.prior, self.free, noise)
 
+    def with_prior(self, prior: Prior) -> Search:
+        return replace(self, prior=prior)
+
+    def as_shown(self, here: Point, known: Identifiability) -> Search:
+        """The same with guessed tolerances as small as the data show them to be."""
+        if len(self.free) < len(here.values):
+            return self
+        noise = self.noise_at(here)
+        return self.with_prior(as_shown(here.reduction, here.values, self.prior, known, noise))
+
     def run(self, start: Point) -> End:
         """Plain least squares first; then the robust loss, its scale from the residuals."""
         return self._reweighted(self._descend(start, Loss(), ()))
@@ -197,7 +208,8 @@ class Search:
             crawls = outcome.point.cost > CRAWLING * here.cost
             here = outcome.point
             trace.append(Iteration(len(trace), here.cost, outcome.size, outcome.damping))
-            damping = 0.0 if outcome.gain > WELL_PREDICTED else outcome.damping / 10
+            damping = outcome.damping / (100 if outcome.gain > WELL_PREDICTED else 10)
+            damping = damping if damping > FIRST_DAMPING else 0.0
             if self.progress is not None:
                 self.progress(trace[-1])
             exact = here.cost < EXACT_RESIDUAL**2 * here.reduction.rows

@@ -166,14 +166,13 @@ class Identifiability:
         }
 
     def sentences(self) -> list[str]:
-        """The regrouping relations as one writes them: ``r3* = r3 + 1 r2``."""
+        """The regrouping relations as one writes them: ``r3* = r3 + r2``."""
         lines = []
         others = self.names(self.regrouped)
         for row, name in enumerate(self.identifiable):
             parts = [
-                f"{'-' if value < 0 else '+'} "
-                f"{'' if np.isclose(abs(value), 1.0, atol=1e-9) else f'{abs(value):.6g} '}{other}"
-                for value, other in zip(self.relations[row], others, strict=True)
+                summand(value, other, digits=6)
+                for value, other in zip(self.relations[row].tolist(), others, strict=True)
                 if abs(value) > NEGLIGIBLE
             ]
             if parts:
@@ -434,3 +433,9 @@ def _exchanged(
             return kept
         base, other = np.unravel_index(np.argmax(taken), taken.shape)
         kept[base] = others[other]
+
+
+def summand(coefficient: float, name: str, *, digits: int) -> str:
+    """A term of a sum as one writes it: ``+ r2``, ``- 0.5 r3``."""
+    size = f"{abs(coefficient):.{digits}g}"
+    return f"{'-' if coefficient < 0 else '+'} {'' if size == '1' else f'{size} '}{name}"

@@ -17,7 +17,7 @@ that loops stay open by an amount that the weight decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -31,7 +31,7 @@ from theodolite.estimation.prior import Prior
 from theodolite.estimation.problem import Block, ConstrainedProblem, Linearized
 from theodolite.estimation.reduction import Reduction, reduce
 from theodolite.estimation.solver import Solution, settle
-from theodolite.estimation.step import linear_step, noise_left, widened
+from theodolite.estimation.step import as_shown, linear_step, noise_left, widened
 from theodolite.estimation.threads import single_thread
 from theodolite.matrices import pseudo_inverse
 from theodolite.model.parameters import Parameter
@@ -73,17 +73,20 @@ class MultiplierSolution(Solution):
 
 
 def solve_with_multipliers(
-    problem: ConstrainedProblem, *, max_iterations: int = MAX_ITERATIONS
+    problem: ConstrainedProblem,
+    *,
+    noise_known: bool = False,
+    max_iterations: int = MAX_ITERATIONS,
 ) -> MultiplierSolution:
     """Minimise the error subject to closed loops, from the problem's values and joints."""
-    return _solve(problem, Exact(), max_iterations)
+    return _solve(problem, Exact(), _known_noise if noise_known else noise_left, max_iterations)
 
 
 def solve_with_penalty(
     problem: ConstrainedProblem, weight: float, *, max_iterations: int = MAX_ITERATIONS
 ) -> MultiplierSolution:
     """Minimise the error plus ``weight`` times the squared gaps; the loops stay a little open."""
-    return _solve(problem, Penalty(weight), max_iterations)
+    return _solve(problem, Penalty(weight), noise_left, max_iterations)
 
 
 class Elimination(Protocol):
@@ -183,8 +186,19 @@ class _Fixed:
         return {}
 
 
+#: The noise that weighs the prior, stated or from what will be left of the residuals.
+Noise = Callable[[Reduction, Prior, IntArray], float]
+
+
+def _known_noise(here: Reduction, prior: Prior, free: IntArray) -> float:
+    return 1.0
+
+
 def _solve(
-    problem: ConstrainedProblem, elimination: Elimination, max_iterations: int
+    problem: ConstrainedProblem,
+    elimination: Elimination,
+    noise_of: Noise,
+    max_iterations: int,
 ) -> MultiplierSolution:
     values = np.array([parameter.value for parameter in problem.parameters])
     prior = Prior.of(problem.parameters)
@@ -195,13 +209,14 @@ def _solve(
             _Unknowns(values, problem.passive.copy()),
             np.arange(len(values)),
             prior,
+            noise_of,
             max_iterations,
             (),
             tolerance=NEAR,
         )
         reduction = reduce(_Fixed(problem, first.at.passive, elimination), first.at.values, Loss())
         everything = np.arange(len(values))
-        noise = noise_left(reduction, prior, everything)
+        noise = noise_of(reduction, prior, everything)
         prior = widened(reduction, first.at.values, prior, everything, noise)
         known = analyse(reduction.R, problem.parameters, problem.priorities, reduction.rows)
         if not known.rank:
@@ -211,14 +226,16 @@ def _solve(
         moved = (first.at.values - prior.mean)[known.regrouped]
         start[known.base] = first.at.values[known.base] + known.relations @ moved
         last = replace(first, at=_Unknowns(start, first.at.passive))
+        shown = prior
         for _ in range(REGROUPINGS):
-            narrowed = prior.regrouped(known.base, known.regrouped, known.relations)
+            narrowed = shown.regrouped(known.base, known.regrouped, known.relations)
             last = _descended(
                 problem,
                 elimination,
                 last.at,
                 known.base,
                 narrowed,
+                noise_of,
                 max_iterations,
                 last.trace,
                 tolerance=STEP_TOLERANCE,
@@ -230,6 +247,7 @@ def _solve(
                 reduction.R, problem.parameters, problem.priorities, reduction.rows, before=known
             )
             known = settle(known, there)
+            shown = as_shown(reduction, last.at.values, prior, known, noise)
         return _ended(problem, elimination, last, reduction, known, known.base, narrowed)
 
 
@@ -257,6 +275,7 @@ def _descended(
     start: _Unknowns,
     free: IntArray,
     prior: Prior,
+    noise_of: Noise,
     max_iterations: int,
     before: tuple[Iteration, ...],
     *,
@@ -271,7 +290,7 @@ def _descended(
         reduction = reduce(_Fixed(problem, passive, elimination), values, Loss())
         if not trace:
             trace.append(Iteration(0, reduction.cost, 0.0, 0.0))
-        noise = noise_left(reduction, prior, free)
+        noise = noise_of(reduction, prior, free)
         ahead = linear_step(reduction, values, prior, free, noise)
         turn, multipliers = _followed(problem, values, passive, ahead.step, elimination)
         size = max(ahead.size, float(np.abs(turn).max(initial=0.0)))

@@ -25,16 +25,31 @@ class Prior:
     factor: FloatArray
     #: Standard deviation of each parameter, infinite where nothing is known.
     tolerances: FloatArray
+    #: Which guess each tolerance is that nobody stated, (p,): equal numbers are right or wrong
+    #: together; -1: it was stated, or there is none.
+    guesses: IntArray
 
     @staticmethod
     def of(parameters: Sequence[Parameter]) -> Prior:
         """Independent errors, each with its parameter's tolerance."""
         mean = np.array([parameter.value for parameter in parameters])
-        return Prior.independent(mean, np.array([p.tolerance for p in parameters]))
+        tolerances = np.array([parameter.tolerance for parameter in parameters])
+        kinds = list(dict.fromkeys(parameter.guess for parameter in parameters if parameter.guess))
+        guesses = [kinds.index(p.guess) if p.guess else -1 for p in parameters]
+        return Prior.independent(mean, tolerances, np.array(guesses, dtype=np.intp))
 
     @staticmethod
-    def independent(mean: FloatArray, tolerances: FloatArray) -> Prior:
-        return Prior(mean, np.diag(1.0 / tolerances), tolerances)
+    def independent(
+        mean: FloatArray, tolerances: FloatArray, guesses: IntArray | None = None
+    ) -> Prior:
+        stated = np.full(len(mean), -1)
+        return Prior(
+            mean, np.diag(1.0 / tolerances), tolerances, stated if guesses is None else guesses
+        )
+
+    def with_tolerances(self, tolerances: FloatArray) -> Prior:
+        """The same with other tolerances, independent ones."""
+        return Prior.independent(self.mean, tolerances, self.guesses)
 
     def residual(self, values: FloatArray) -> FloatArray:
         return self.factor @ (values - self.mean)
@@ -56,4 +71,4 @@ class Prior:
         factor = np.zeros((len(base), len(base)))
         factor[np.ix_(known, known)] = np.linalg.inv(triangle)
         tolerances = np.where(known, np.linalg.norm(spread, axis=1), np.inf)
-        return Prior(self.mean[base], factor, tolerances)
+        return Prior(self.mean[base], factor, tolerances, self.guesses[base])

@@ -35,6 +35,9 @@ from theodolite.estimation.threads import single_thread
 #: Before going on with base parameters alone, a last step of this part of the tolerances will do:
 #: the relations between parameters are no more exact than that.
 NEAR = 0.3
+#: Base parameters that would leave their tolerances by such a factor, to make up for others, do not
+#: replace these.
+FAR = 1e3
 
 
 class Change(Enum):
@@ -187,38 +190,45 @@ class _Found:
     cost_of_all: float
 
 
-def _directly(search: Search, first: Point) -> _Found | None:
+def _directly(guessed: Search, first: Point) -> _Found | None:
     """Move base parameters alone from the start, where that loses nothing; otherwise None."""
-    problem, start = search.problem, first.values
+    problem, start = guessed.problem, first.values
     known = examine(problem, start, first.reduction)
     others = np.delete(np.arange(len(start)), known.base)
-    moved = not np.array_equal(start[others], search.prior.mean[others])
+    moved = not np.array_equal(start[others], guessed.prior.mean[others])
     if moved or not known.rank or not known.clear:
         return None
+    search = guessed.as_shown(first, known)
     narrowed = search.narrowed_to(known)
     end = narrowed.run(first)
     there = examine(problem, end.point.values, end.point.reduction, before=known)
     promised = _promised(search, end)
-    same = np.array_equal(there.base, known.base) and narrowed.wider_prior(end) is narrowed.prior
+    given = guessed.narrowed_to(known)
+    same = np.array_equal(there.base, known.base) and given.wider_prior(end) is given.prior
     lost = end.point.cost - promised > (NEGLIGIBLE_ERROR * end.noise) ** 2
     if end.status is not Status.CONVERGED or lost or not same:
         return None
     # The relations, and with them the prior, are those of the solution.
+    search = guessed.as_shown(end.point, there)
     settled = search.narrowed_to(there)
     return _Found(settled, settled.continued(end.point, end), there, promised)
 
 
-def _again(search: Search, first: Point, before: Solution) -> _Found | None:
+def _again(guessed: Search, first: Point, before: Solution) -> _Found | None:
     """Move what a solution with other weights moved; None if that does not lead to an end."""
     if len(before.changed) != before.identifiability.rank or not before.status.good:
         return None
-    there = examine(search.problem, first.values, first.reduction, before=before.identifiability)
+    problem = guessed.problem
+    there = examine(problem, first.values, first.reduction, before=before.identifiability)
     known = settle(before.identifiability, there)
+    # Other weights may show other errors.
+    search = guessed.as_shown(first, known)
     narrowed = search.narrowed_to(known)
     end = narrowed.run(first)
     if end.status is not Status.CONVERGED:
         return None
-    return _Found(narrowed, end, known, min(end.point.cost, _promised(search, end)))
+    cost_of_all = min(end.point.cost, _promised(search, end))
+    return _Found(narrowed, end, known, cost_of_all)
 
 
 def _promised(search: Search, end: End) -> float:
@@ -228,33 +238,53 @@ def _promised(search: Search, end: End) -> float:
     return here.reduction.moved(ahead.step).cost
 
 
-def _by_way_of_all(search: Search, first: Point, *, base_wanted: bool) -> _Found:
+def _by_way_of_all(guessed: Search, first: Point, *, base_wanted: bool) -> _Found:
     """Move all parameters first; then, if wanted, the base parameters that are found there."""
-    problem = search.problem
-    end = search.run(first)
-    wider = search.wider_prior(end)
-    if wider is not search.prior:
-        search = replace(search, prior=wider)
-        if not search.near:
-            end = replace(search.continued(end.point, end), first=end.first)
+    problem = guessed.problem
     # Small terms tell apart a little what geometry cannot: axes that bend are not quite parallel.
     # That is too little to be of use to anybody, so that the nominal geometry decides.
     with_terms = any(parameter.term for parameter in problem.parameters)
-    begun = _nominal_point(problem, end.first) if with_terms else end.first
+    begun = _nominal_point(problem, first) if with_terms else first
     before = examine(problem, begun.values, begun.reduction)
+    search = guessed.as_shown(first, before)
+    end = search.run(first)
+    guessed = guessed.with_prior(guessed.wider_prior(end))
     known = examine(problem, end.point.values, end.point.reduction, before=before)
     if with_terms and known.rank > before.rank:
         known = settle(before, known)
+    narrow = base_wanted and known.rank > 0 and _stands_for_itself(guessed, known)
+    shown = guessed.as_shown(end.point, known)
+    if not narrow and (shown.prior is not search.prior or search.near):
+        shown = replace(shown, near=0.0)
+        end = shown.continued(end.point, end)
+    search = shown
     cost_of_all = end.point.cost
-    if base_wanted and known.rank:
-        narrowed = search.narrowed_to(known)
+    if narrow:
         regrouped = _regrouped_start(search, end, known)
         if regrouped is not None:
-            end = narrowed.continued(regrouped, end)
+            end = search.narrowed_to(known).continued(regrouped, end)
         there = examine(problem, end.point.values, end.point.reduction, before=known)
         known = settle(known, there)
-        search = search.narrowed_to(known)
-    return _Found(search, end, known, cost_of_all)
+        shown = guessed.as_shown(end.point, known)
+        narrowed = shown.narrowed_to(known)
+        if shown.prior is not search.prior:
+            end = narrowed.continued(end.point, end)
+            cost_of_all = min(end.point.cost, _promised(shown, end))
+        search = narrowed
+    return _Found(search, replace(end, first=first), known, cost_of_all)
+
+
+def _stands_for_itself(guessed: Search, known: Identifiability) -> bool:
+    """Can base parameters take over what they stand for, and stay near their tolerances?
+
+    Terms that do nearly the same where the data are have relations in the thousands; these hold
+    nowhere else.
+    """
+    own = guessed.prior.tolerances[known.base]
+    taken = guessed.narrowed_to(known).prior.tolerances
+    # Of what has no tolerance nothing is known anyway.
+    told = np.isfinite(own) & np.isfinite(taken)
+    return bool((taken[told] <= FAR * own[told]).all())
 
 
 def _nominal_point(problem: Problem, first: Point) -> Point:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.arrays import FloatArray, IntArray
+from theodolite.estimation.identifiability import Identifiability
 from theodolite.estimation.prior import Prior
 from theodolite.estimation.reduction import Reduction
 from theodolite.estimation.scaling import unit_columns
@@ -17,6 +18,13 @@ SMALLEST_NOISE = 1e-11
 #: had too narrow a tolerance.
 BEYOND = 2.0
 WELL_DETERMINED = 0.5
+#: Guessed tolerances are judged where so many parameters of their kind are seen; they are not made
+#: smaller than this part, and settled when they change by less.
+SEEN_ENOUGH = 5.0
+SMALLEST_PART = 0.02
+SETTLED, ROUNDS = 1e-6, 200
+#: Data that determine base parameters to this part of their tolerance have no need of it.
+LEANS = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +103,76 @@ def widened(
     moved = np.abs(values[free] - prior.mean)
     if not (moved > BEYOND * prior.tolerances).any():
         return prior
-    scaled, scale = _system(here, prior, free, noise, 0.0)
-    R = np.asarray(np.linalg.qr(scaled, mode="r"))
-    inverse = np.linalg.pinv(R, rcond=np.finfo(float).eps)
-    deviations = noise * np.linalg.norm(inverse, axis=1) / scale
+    deviations = _deviations(here, prior, free, noise)
     narrow = (moved > BEYOND * prior.tolerances) & (deviations < WELL_DETERMINED * prior.tolerances)
     if not narrow.any():
         return prior
-    return Prior.independent(prior.mean, np.where(narrow, moved, prior.tolerances))
+    return prior.with_tolerances(np.where(narrow, moved, prior.tolerances))
+
+
+def as_shown(
+    here: Reduction, values: FloatArray, prior: Prior, known: Identifiability, noise: float
+) -> Prior:
+    """The prior with guessed tolerances as small as the data show errors to be.
+
+    Guesses are wide on purpose. Where data leave a good part of something to them, the parameters
+    that they do see tell how far off it may be.
+    """
+    # As many equations as parameters show nothing but these.
+    spare = here.rows > known.rank
+    if not ((prior.guesses >= 0).any() and spare and leans(here, prior, known, noise)):
+        return prior
+    return _most_likely(here, values, prior, noise)
+
+
+def leans(here: Reduction, prior: Prior, known: Identifiability, noise: float) -> bool:
+    """Is any base parameter left to its tolerance for a good part?"""
+    if not known.rank:
+        return False
+    narrowed = prior.regrouped(known.base, known.regrouped, known.relations)
+    deviations = _deviations(here, narrowed, known.base, noise)
+    return bool((deviations > LEANS * narrowed.tolerances).any())
+
+
+def _most_likely(here: Reduction, values: FloatArray, guessed: Prior, noise: float) -> Prior:
+    """One factor for each guess, for which the data are most likely.
+
+    It is what parameters moved over how many of them are seen [MacKay1992].
+    """
+    free, shown, seen = np.arange(len(values)), guessed, _seen(here, guessed, noise)
+    kinds = [np.flatnonzero(guessed.guesses == kind) for kind in range(guessed.guesses.max() + 1)]
+    kinds = [own for own in kinds if seen[own].sum() >= SEEN_ENOUGH]
+    parts = np.ones(len(kinds))
+    for _ in range(ROUNDS):
+        step = linear_step(here, values, shown, free, noise).step
+        moved = (values + step - guessed.mean) / guessed.tolerances
+        sizes = [float(np.sqrt(np.sum(moved[own] ** 2) / seen[own].sum())) for own in kinds]
+        before, parts = parts, np.clip(sizes, SMALLEST_PART, 1.0)
+        tolerances = guessed.tolerances.copy()
+        for own, part in zip(kinds, parts.tolist(), strict=True):
+            tolerances[own] *= part
+        shown = guessed.with_tolerances(tolerances)
+        if (np.abs(parts - before) <= SETTLED * before).all():
+            break
+        seen = _seen(here, shown, noise)
+    return shown
+
+
+def _seen(here: Reduction, prior: Prior, noise: float) -> FloatArray:
+    """How much of each parameter the data show, from none (0) to all (1)."""
+    free = np.arange(len(prior.mean))
+    seen: FloatArray = 1.0 - (_deviations(here, prior, free, noise) / prior.tolerances) ** 2
+    return seen
+
+
+def _deviations(here: Reduction, prior: Prior, free: IntArray, noise: float) -> FloatArray:
+    """Standard deviation of each free parameter, data and prior together."""
+    scaled, scale = _system(here, prior, free, noise, 0.0)
+    R = np.asarray(np.linalg.qr(scaled, mode="r"))
+    rounding = np.finfo(float).eps
+    regular = np.abs(np.diag(R)).min(initial=np.inf) > rounding
+    inverse = np.linalg.inv(R) if regular else np.linalg.pinv(R, rcond=rounding)
+    return noise * np.linalg.norm(inverse, axis=1) / scale
 
 
 def _system(

@@ -241,13 +241,7 @@ class Linkage(Conveniences):
     def parameters(self) -> tuple[Parameter, ...]:
         """Free amounts (``A1.Tx``), named constants, lengths of rods, and gains (``t1.K``)."""
         reach = self.reach()
-        return tuple(
-            replace(
-                parameter,
-                tolerance=self.tolerances.get(parameter.name, parameter.default_tolerance(reach)),
-            )
-            for parameter in self._listed
-        )
+        return tuple(parameter.with_tolerance(self.tolerances, reach) for parameter in self._listed)
 
     @cached_property
     def _listed(self) -> tuple[Parameter, ...]:
@@ -478,7 +472,7 @@ class Linkage(Conveniences):
         terms = tuple(terms)
         if terms and not self.takes_terms:
             raise InputError(
-                f"'{self.name}' has loops: further terms are for machines without",
+                f"'{self.name}' has loops: error terms are not supported for machines with loops",
                 remedy="Leave the terms out",
             )
         for term in terms:
@@ -553,10 +547,10 @@ class Linkage(Conveniences):
         return self._rod_lengths[closure.name]
 
     def reach(self) -> float:
-        """About the longest distance from base to tool, in metres; in a chain, an upper bound.
+        """About the longest distance from the first joint to the tool, in metres.
 
-        Slides on the way to a tool add up. Of those in legs, which hold it together, the longest
-        counts.
+        In a chain it is an upper bound; where its base stands is no matter of its size. Slides on
+        the way to a tool add up. Of those in legs, which hold it together, the longest counts.
         """
         strokes = {
             joint.name: max(abs(joint.lower), abs(joint.upper))
@@ -567,17 +561,21 @@ class Linkage(Conveniences):
         single = [
             abs(parameter.value)
             for parameter in self._listed
-            if parameter.unit is Unit.METRE and not parameter.term
+            if parameter.unit is Unit.METRE and not parameter.term and self._sizes(parameter.group)
         ]
         return float(max(*(self._way(tool, strokes) for tool in self.tools), 0.0, *single))
+
+    def _sizes(self, group: Group) -> bool:
+        """Do its lengths say how large the machine is? Of a base only where legs stand on it."""
+        return group is not Group.BASE or bool(self.closures)
 
     def _way(self, tool: str, strokes: Mapping[str, float]) -> float:
         """How long the way to a tool is at most."""
         elements = [
             element
             for body in self._path(WORLD, tool)[1]
-            for element in body.elements
-            if not element.rotation
+            for index, element in enumerate(body.elements)
+            if not element.rotation and self._sizes(self._groups[body.name, index])
         ]
         lengths = [
             abs(element.amount) + sum(abs(self.constants[name]) for name, _ in element.constants)

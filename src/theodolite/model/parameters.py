@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import inf
 
@@ -76,6 +76,8 @@ class Parameter:
     offset: bool = False
     #: Standard deviation of its error before any measurement, in its own unit.
     tolerance: float = inf
+    #: Which default that is, where nobody stated it: those of one kind are right or wrong together.
+    guess: str = ""
     #: Is it the coefficient of a further error term?
     term: bool = False
     #: Does it turn or shift the whole arm about its first axis, or the tool about its last?
@@ -92,12 +94,27 @@ class Parameter:
         """Does it say where base, tool or sensor stand? A joint's zero does not."""
         return self.group is not Group.ARM and not self.offset
 
+    @property
+    def by_hand(self) -> bool:
+        """Is it set by hand, as base, tool and the zeros of joints are?"""
+        return self.offset or self.group in (Group.BASE, Group.TOOL)
+
+    def with_tolerance(self, stated: Mapping[str, float], reach: float) -> Parameter:
+        """The same with the tolerance that is stated for it, or the default one."""
+        if self.name in stated:
+            return replace(self, tolerance=stated[self.name], guess="")
+        tolerance = self.default_tolerance(reach)
+        # Further terms are small by what they are, whatever the robot.
+        guessed = tolerance < inf and not self.term
+        kind = f"{'placed' if self.by_hand else 'link'} {self.unit.value}"
+        return replace(self, tolerance=tolerance, guess=kind if guessed else "")
+
     def default_tolerance(self, reach: float) -> float:
         """How far off it may be on a robot of this reach; no limit for other units."""
         if self.term:
             return TERM_ANGLE if self.unit is Unit.RADIAN else TERM_LENGTH * (reach or 1.0)
-        by_hand = self.offset or self.group in (Group.BASE, Group.TOOL)
-        length, angle = (PLACED_LENGTH, PLACED_ANGLE) if by_hand else (LINK_LENGTH, LINK_ANGLE)
+        placed = PLACED_LENGTH, PLACED_ANGLE
+        length, angle = placed if self.by_hand else (LINK_LENGTH, LINK_ANGLE)
         tolerances = {
             Unit.METRE: length * (reach or 1.0),
             Unit.RADIAN: angle,

@@ -185,13 +185,11 @@ class Robot(Conveniences):
             for number, target in enumerate(self.targets)
             for column, (axis, value) in enumerate(zip("xyz", target.position, strict=True))
         ]
+        reach = self.reach()
         return tuple(
-            replace(parameter, tolerance=self._tolerance(parameter))
+            parameter.with_tolerance(self.tolerances, reach)
             for parameter in (*rows, *gains, *points, *term_parameters(self))
         )
-
-    def _tolerance(self, parameter: Parameter) -> float:
-        return self.tolerances.get(parameter.name, parameter.default_tolerance(self.reach()))
 
     @cached_property
     def values(self) -> FloatArray:
