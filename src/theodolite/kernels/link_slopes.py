@@ -16,6 +16,7 @@ from theodolite.kernels.link_sweep import (
     advance,
     first_row,
     position_across,
+    results_of,
     rows_of,
     turn_across,
 )
@@ -237,7 +238,7 @@ def slopes(
 
     ``weights`` are like the regressor, (columns, motors, n); joints are motors.
     """
-    A = rows_of(links, 2)
+    A, results = rows_of(links, 2), results_of(links)
     half = len(A) // 2
     for first in range(start, end, FEW):
         n = min(FEW, end - first)
@@ -245,7 +246,7 @@ def slopes(
         for axis in range(3):
             constant(A, VECTORS + 6 + axis, links.acceleration[axis])
         for number in range(len(links.parent)):
-            advance(A, number, links, state, first, n)
+            advance(A, results, number, links, state, first, n)
         for number in range(len(links.parent) - 1, -1, -1):
             place = links.place[number]
             for at in range(links.length[number] if place >= 0 else 0):

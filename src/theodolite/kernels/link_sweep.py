@@ -2,6 +2,10 @@
 
 Every link keeps its vectors in its own frame as rows of one array: w, w', a, then an axis and a
 moment for each joint of its path, three components each.
+
+What costs most is written as one loop over the samples that reads rows of this array and writes to
+another one: only so can the compiler know that nothing it reads is overwritten, and keep all that
+is in between in registers.
 """
 
 from __future__ import annotations
@@ -17,19 +21,18 @@ from theodolite.kernels.rows import (
     SUMS,
     add,
     add_cross,
-    add_dot3,
     add_product,
     blend,
     constant,
     cosine_and_sine,
-    dot2,
-    dot3,
     product,
 )
 
-#: Rows to work in, before the links' own: the turn C (9), six more, moments by six inertias (18),
-#: -a (3), forces by three moments (9), one result.
-C, TMP, N, MINUS_A, F, RESULT, VECTORS = 0, 9, 15, 33, 36, 45, 46
+#: Rows to work in, before the links' own: the turn C (9), the way P of the origin, six more and one
+#: result.
+C, P, TMP, RESULT, VECTORS = 0, 9, 12, 18, 19
+#: Torques by the parameters of a link.
+TORQUES = 10
 
 
 @njit(nogil=True, fastmath=SUMS)
@@ -37,6 +40,12 @@ def rows_of(links: Any, times: int = 1) -> Any:
     """Memory for the world and all links, so many times."""
     size = VECTORS + 3 * (5 + 2 * links.depth) * (len(links.parent) + 1)
     return np.zeros((times * size, FEW))
+
+
+@njit(nogil=True, fastmath=SUMS)
+def results_of(links: Any) -> Any:
+    """Memory for what is made of the rows of one link."""
+    return np.zeros(max(3 * (5 + 2 * links.depth), TORQUES) * FEW)
 
 
 @njit(nogil=True, fastmath=SUMS)
@@ -98,7 +107,61 @@ def position_across(A: FloatArray, out: int, number: int, links: Any) -> None:
 
 
 @njit(nogil=True, fastmath=SUMS)
-def advance(A: FloatArray, number: int, links: Any, state: FloatArray, first: int, n: int) -> None:
+def _carry_motion(A: FloatArray, T: FloatArray, before: int) -> None:
+    """w, w' and a of the parent, turned by C and moved by P, into the results."""
+    flat = A.reshape(A.size)
+    turn, way = flat[C * FEW : (C + 9) * FEW], flat[P * FEW : (P + 3) * FEW]
+    old = flat[before * FEW : (before + 9) * FEW]
+    for s in range(FEW):
+        a, b, c = turn[s], turn[FEW + s], turn[2 * FEW + s]
+        d, e, f = turn[3 * FEW + s], turn[4 * FEW + s], turn[5 * FEW + s]
+        g, h, i = turn[6 * FEW + s], turn[7 * FEW + s], turn[8 * FEW + s]
+        x, y, z = way[s], way[FEW + s], way[2 * FEW + s]
+        p, q, r = old[s], old[FEW + s], old[2 * FEW + s]
+        w0, w1, w2 = a * p + b * q + c * r, d * p + e * q + f * r, g * p + h * q + i * r
+        p, q, r = old[3 * FEW + s], old[4 * FEW + s], old[5 * FEW + s]
+        v0, v1, v2 = a * p + b * q + c * r, d * p + e * q + f * r, g * p + h * q + i * r
+        p, q, r = old[6 * FEW + s], old[7 * FEW + s], old[8 * FEW + s]
+        u0, u1, u2 = w1 * z - w2 * y, w2 * x - w0 * z, w0 * y - w1 * x
+        T[s], T[FEW + s], T[2 * FEW + s] = w0, w1, w2
+        T[3 * FEW + s], T[4 * FEW + s], T[5 * FEW + s] = v0, v1, v2
+        # a + w' x P + w x (w x P)
+        T[6 * FEW + s] = a * p + b * q + c * r + (v1 * z - v2 * y) + (w1 * u2 - w2 * u1)
+        T[7 * FEW + s] = d * p + e * q + f * r + (v2 * x - v0 * z) + (w2 * u0 - w0 * u2)
+        T[8 * FEW + s] = g * p + h * q + i * r + (v0 * y - v1 * x) + (w0 * u1 - w1 * u0)
+
+
+@njit(nogil=True, fastmath=SUMS)
+def _carry_joint(A: FloatArray, T: FloatArray, before: int) -> None:
+    """A joint's axis and moment in the parent, turned by C and moved by P, into the results."""
+    flat = A.reshape(A.size)
+    turn, way = flat[C * FEW : (C + 9) * FEW], flat[P * FEW : (P + 3) * FEW]
+    old = flat[before * FEW : (before + 6) * FEW]
+    for s in range(FEW):
+        a, b, c = turn[s], turn[FEW + s], turn[2 * FEW + s]
+        d, e, f = turn[3 * FEW + s], turn[4 * FEW + s], turn[5 * FEW + s]
+        g, h, i = turn[6 * FEW + s], turn[7 * FEW + s], turn[8 * FEW + s]
+        x, y, z = way[s], way[FEW + s], way[2 * FEW + s]
+        p, q, r = old[s], old[FEW + s], old[2 * FEW + s]
+        e0, e1, e2 = a * p + b * q + c * r, d * p + e * q + f * r, g * p + h * q + i * r
+        p, q, r = old[3 * FEW + s], old[4 * FEW + s], old[5 * FEW + s]
+        T[s], T[FEW + s], T[2 * FEW + s] = e0, e1, e2
+        # m + e x P
+        T[3 * FEW + s] = a * p + b * q + c * r + (e1 * z - e2 * y)
+        T[4 * FEW + s] = d * p + e * q + f * r + (e2 * x - e0 * z)
+        T[5 * FEW + s] = g * p + h * q + i * r + (e0 * y - e1 * x)
+
+
+@njit(nogil=True, fastmath=SUMS)
+def advance(
+    A: FloatArray,
+    T: FloatArray,
+    number: int,
+    links: Any,
+    state: FloatArray,
+    first: int,
+    n: int,
+) -> None:
     """From the parent's vectors to those of a link, at ``n`` samples from ``first`` on.
 
     ``state`` holds q, q' and q'', (3, samples, joints); beyond the last sample it is repeated.
@@ -107,15 +170,14 @@ def advance(A: FloatArray, number: int, links: Any, state: FloatArray, first: in
     joints, joint = links.length[number] - 1, links.joint[number]
     sign, revolute = links.sign[number], links.revolute[number]
     turn_across(A, number, links, state, first, n)
-    for vector in range(3 + 2 * joints):
-        old, new = before + 3 * vector, V + 3 * vector
-        for row in range(3):
-            dot3(A, new + row, C + 3 * row, C + 3 * row + 1, C + 3 * row + 2, old)
+    position_across(A, P, number, links)
+    _carry_motion(A, T, before)
+    for at in range(joints):
+        rows = 9 + 6 * at
+        _carry_joint(A, T[rows * FEW : (rows + 6) * FEW], before + rows)
     own = V + 9 + 6 * joints
-    x, y, z = links.position[number, 0], links.position[number, 1], links.position[number, 2]
-    if x != 0.0 or y != 0.0 or z != 0.0 or not revolute:
-        position_across(A, own, number, links)
-        _shift(A, V, joints, own)
+    flat = A.reshape(A.size)
+    flat[V * FEW : own * FEW] = T[: (own - V) * FEW]
     _move(A, V, sign, links.along[number], revolute, joint, state, first, n)
     for row in range(3):
         along = sign * links.along[number, row]
@@ -164,61 +226,30 @@ def _move(
 
 
 @njit(nogil=True, fastmath=SUMS)
-def moments_and_forces(A: FloatArray, V: int) -> None:
-    """Moments by six inertias, -a, and forces by three first moments, of a link's vectors."""
-    x, y, z = V, V + 1, V + 2
-    dx, dy, dz = V + 3, V + 4, V + 5
-    xx, yy, zz, xy, xz, yz = TMP, TMP + 1, TMP + 2, TMP + 3, TMP + 4, TMP + 5
-    product(A, xx, x, x)
-    product(A, yy, y, y)
-    product(A, zz, z, z)
-    product(A, xy, x, y)
-    product(A, xz, x, z)
-    product(A, yz, y, z)
-    # Three components for each inertia, J w' + w x J w: XX, XY, XZ, YY, YZ, ZZ.
-    blend(A, N, 1.0, dx, 0.0, dx)
-    blend(A, N + 1, 1.0, xz, 0.0, xz)
-    blend(A, N + 2, -1.0, xy, 0.0, xy)
-    blend(A, N + 3, 1.0, dy, -1.0, xz)
-    blend(A, N + 4, 1.0, dx, 1.0, yz)
-    blend(A, N + 5, 1.0, xx, -1.0, yy)
-    blend(A, N + 6, 1.0, dz, 1.0, xy)
-    blend(A, N + 7, 1.0, zz, -1.0, xx)
-    blend(A, N + 8, 1.0, dx, -1.0, yz)
-    blend(A, N + 9, -1.0, yz, 0.0, yz)
-    blend(A, N + 10, 1.0, dy, 0.0, dy)
-    blend(A, N + 11, 1.0, xy, 0.0, xy)
-    blend(A, N + 12, 1.0, yy, -1.0, zz)
-    blend(A, N + 13, 1.0, dz, -1.0, xy)
-    blend(A, N + 14, 1.0, dy, 1.0, xz)
-    blend(A, N + 15, 1.0, yz, 0.0, yz)
-    blend(A, N + 16, -1.0, xz, 0.0, xz)
-    blend(A, N + 17, 1.0, dz, 0.0, dz)
-    for row in range(3):
-        blend(A, MINUS_A + row, -1.0, V + 6 + row, 0.0, V + 6 + row)
-    # Three components for each first moment, (w'^ + w^ w^) MS.
-    blend(A, F, -1.0, yy, -1.0, zz)
-    blend(A, F + 1, 1.0, xy, 1.0, dz)
-    blend(A, F + 2, 1.0, xz, -1.0, dy)
-    blend(A, F + 3, 1.0, xy, -1.0, dz)
-    blend(A, F + 4, -1.0, xx, -1.0, zz)
-    blend(A, F + 5, 1.0, yz, 1.0, dx)
-    blend(A, F + 6, 1.0, xz, 1.0, dy)
-    blend(A, F + 7, 1.0, yz, -1.0, dx)
-    blend(A, F + 8, -1.0, xx, -1.0, yy)
+def torques(A: FloatArray, T: FloatArray, V: int, at: int) -> None:
+    """Torques of the joint ``at`` in the path by all ten parameters of a link, into the results.
 
-
-@njit(nogil=True, fastmath=SUMS)
-def torque(A: FloatArray, V: int, at: int, c: int) -> None:
-    """The torque of the joint ``at`` in the path by one of ten parameters, into RESULT."""
-    axis = V + 9 + 6 * at
-    moment, a = axis + 3, V + 6
-    if c < 6:
-        dot3(A, RESULT, axis, axis + 1, axis + 2, N + 3 * c)
-    elif c < 9:
-        # e x a has the components -a_k along j and a_j along k.
-        j, k = (c - 5) % 3, (c - 4) % 3
-        dot2(A, RESULT, axis + k, a + j, axis + j, MINUS_A + k)
-        add_dot3(A, RESULT, moment, moment + 1, moment + 2, F + 3 * (c - 6))
-    else:
-        dot3(A, RESULT, moment, moment + 1, moment + 2, a)
+    By inertias the axis e and J w' + w x J w, by first moments a x e and the moment m with
+    w' x + w x (w x), by the mass m and a.
+    """
+    flat, axis = A.reshape(A.size), V + 9 + 6 * at
+    own, path = flat[V * FEW : (V + 9) * FEW], flat[axis * FEW : (axis + 6) * FEW]
+    for s in range(FEW):
+        p, q, r = own[s], own[FEW + s], own[2 * FEW + s]
+        d, f, g = own[3 * FEW + s], own[4 * FEW + s], own[5 * FEW + s]
+        a, b, c = own[6 * FEW + s], own[7 * FEW + s], own[8 * FEW + s]
+        x, y, z = path[s], path[FEW + s], path[2 * FEW + s]
+        u, v, o = path[3 * FEW + s], path[4 * FEW + s], path[5 * FEW + s]
+        pp, qq, rr, pq, pr, qr = p * p, q * q, r * r, p * q, p * r, q * r
+        # XX, XY, XZ, YY, YZ, ZZ
+        T[s] = x * d + y * pr - z * pq
+        T[FEW + s] = x * (f - pr) + y * (d + qr) + z * (pp - qq)
+        T[2 * FEW + s] = x * (g + pq) + y * (rr - pp) + z * (d - qr)
+        T[3 * FEW + s] = y * f - x * qr + z * pq
+        T[4 * FEW + s] = x * (qq - rr) + y * (g - pq) + z * (f + pr)
+        T[5 * FEW + s] = x * qr - y * pr + z * g
+        # MX, MY, MZ, M
+        T[6 * FEW + s] = z * b - y * c - u * (qq + rr) + v * (pq + g) + o * (pr - f)
+        T[7 * FEW + s] = x * c - z * a + u * (pq - g) - v * (pp + rr) + o * (qr + d)
+        T[8 * FEW + s] = y * a - x * b + u * (pr + f) + v * (qr - d) - o * (pp + qq)
+        T[9 * FEW + s] = u * a + v * b + o * c

@@ -9,13 +9,13 @@ from numba import njit
 
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.kernels.link_sweep import (
-    RESULT,
+    TORQUES,
     VECTORS,
     advance,
     first_row,
-    moments_and_forces,
+    results_of,
     rows_of,
-    torque,
+    torques,
 )
 from theodolite.kernels.rows import FEW, SUMS, constant
 from theodolite.kernels.streaming import LARGE, stream
@@ -36,6 +36,7 @@ def _some(
     state: FloatArray,
     F: FloatArray,
     A: FloatArray,
+    T: FloatArray,
     large: bool,
 ) -> None:
     """The columns of all links at ``n`` samples from ``first`` on, into ``out`` from ``to`` on."""
@@ -43,35 +44,36 @@ def _some(
         constant(A, VECTORS + 6 + axis, links.acceleration[axis])
     coupled = F.shape[0] > 0
     for number in range(len(links.parent)):
-        advance(A, number, links, state, first, n)
+        advance(A, T, number, links, state, first, n)
         place = links.place[number]
         if place < 0:
             continue
         V = first_row(links, number)
-        moments_and_forces(A, V)
         if coupled or not links.simple[number]:
-            out[place : place + 10, :, to : to + n] = 0.0
+            out[place : place + TORQUES, :, to : to + n] = 0.0
         for at in range(links.length[number]):
             joint = links.path[number, at]
-            for c in range(10):
+            torques(A, T, V, at)
+            for c in range(TORQUES):
                 if not links.wanted[place + c]:
                     continue
-                torque(A, V, at, c)
+                torque = T[c * FEW : (c + 1) * FEW]
                 if coupled:
                     for motor in range(F.shape[2]):
                         for s in range(n):
                             lever = F[first + s, joint, motor]
-                            out[place + c, motor, to + s] += A[RESULT, s] * lever
-                elif links.simple[number] and large:
-                    row = out[place + c, joint, to : to + n]
+                            out[place + c, motor, to + s] += torque[s] * lever
+                    continue
+                row = out[place + c, joint]
+                if links.simple[number] and large:
                     for s in range(n):
-                        stream(row, s, A[RESULT, s])
+                        stream(row, to + s, torque[s])
                 elif links.simple[number]:
                     for s in range(n):
-                        out[place + c, joint, to + s] = A[RESULT, s]
+                        row[to + s] = torque[s]
                 else:
                     for s in range(n):
-                        out[place + c, joint, to + s] += A[RESULT, s]
+                        row[to + s] += torque[s]
 
 
 @njit(nogil=True, fastmath=SUMS, cache=KEEP)
@@ -82,10 +84,10 @@ def fill(
 
     ``state`` holds q, q' and q'', (3, samples, joints); F is (samples, joints, motors) or empty.
     """
-    A = rows_of(links)
+    A, T = rows_of(links), results_of(links)
     large = out.nbytes > LARGE
     for first in range(start, end, FEW):
-        _some(out, first, first, min(FEW, end - first), links, state, F, A, large)
+        _some(out, first, first, min(FEW, end - first), links, state, F, A, T, large)
 
 
 @njit(nogil=True, fastmath=SUMS, cache=KEEP)
@@ -111,7 +113,7 @@ def fold_samples(
     (samples, motors) is the residual without any parameters. Columns ``chosen`` are folded, of
     which each motor sees those from ``seen`` on. ``whitening`` is empty where there is none.
     """
-    A = rows_of(links)
+    A, T = rows_of(links), results_of(links)
     motors = last.shape[1]
     table = np.zeros((len(values), motors, FEW))
     size = len(chosen)
@@ -124,7 +126,7 @@ def fold_samples(
         if n < FEW:
             # Beyond the last sample nothing is counted.
             table[:] = 0.0
-        _some(table, 0, first, n, links, state, F, A, False)
+        _some(table, 0, first, n, links, state, F, A, T, False)
         for term in range(len(places)):
             table[places[term, 0], places[term, 1], :n] = drives[term, first : first + n]
         for motor in range(motors):
