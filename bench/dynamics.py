@@ -9,6 +9,7 @@ matrix that is stored whole.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,6 +51,18 @@ def pinocchio_model(dynamics: Dynamics) -> Any:
     return model
 
 
+def figaroh_regressor(dynamics: Dynamics) -> Callable[..., np.ndarray] | None:
+    """figaroh's regressor of the same robot for q, q' and q''; None where it is not installed."""
+    try:
+        from figaroh.tools.regressor import RegressorBuilder
+    except ImportError:
+        return None
+    model = pinocchio_model(dynamics)
+    builder = RegressorBuilder(SimpleNamespace(model=model, data=model.createData()))
+    config = {"act_idxv": list(range(model.nv))}
+    return lambda q, v, a: builder.build_basic_regressor(q, v, a, config)
+
+
 def best(work: Any, samples: int) -> float:
     """Thousand samples per second, the best of some repeats."""
     times = []
@@ -88,18 +101,11 @@ def filling(dynamics: Dynamics, state: State) -> None:
         f"Pinocchio {pin.__version__} in a loop {theirs:.0f}: "
         f"theodolite is {mine / theirs:.1f} times as fast"
     )
-    try:
-        from figaroh.tools.regressor import RegressorBuilder
-    except ImportError:
+    figaroh = figaroh_regressor(dynamics)
+    if figaroh is None:
         print("figaroh is not installed here: 'make bench' measures it")
         return
-    builder = RegressorBuilder(SimpleNamespace(model=model, data=data))
-    config = {"act_idxv": list(range(model.nv))}
-
-    def figaroh() -> None:
-        builder.build_basic_regressor(q, v, a, config)
-
-    other = best(figaroh, LOOPED)
+    other = best(lambda: figaroh(q, v, a), LOOPED)
     note("regressor, 6 axes, NumPy", figure, "figaroh 1.0.2", mine / other)
     print(f"figaroh 1.0.2 {other:.0f}: theodolite is {mine / other:.1f} times as fast")
 

@@ -16,8 +16,13 @@ import numpy as np
 import theodolite as th
 from machine import seconds, slope, write_bandwidth
 from table import note
+from theodolite.dynamics.base_parameters import find_base_parameters
+from theodolite.dynamics.excitation.criteria import Criterion, evaluate_criterion
+from theodolite.dynamics.excitation.free_series import FreeSeries
 from theodolite.dynamics.excitation.limits import Limits
 from theodolite.dynamics.excitation.optimise import excite
+from theodolite.dynamics.excitation.slopes import torque_slopes
+from theodolite.dynamics.excitation.trajectory import FourierBasis
 from theodolite.dynamics.filtering import Run
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.torque import SAMPLES as BLOCK
@@ -28,6 +33,9 @@ from theodolite.estimation.slicing import slices
 from theodolite.estimation.solver import solve
 from theodolite.estimation.threads import single_thread
 from theodolite.kernels import switch
+
+#: Samples per second of the motions that are planned.
+RATE = 100
 
 
 def wished(wish: str, work: Callable[[], object]) -> Callable[[], object]:
@@ -66,7 +74,7 @@ def regressor(dynamics: Dynamics, samples: int) -> None:
         return
     import pinocchio as pin
 
-    from dynamics import pinocchio_model
+    from dynamics import figaroh_regressor, pinocchio_model
 
     model = pinocchio_model(dynamics)
     data = model.createData()
@@ -82,6 +90,12 @@ def regressor(dynamics: Dynamics, samples: int) -> None:
     theirs = seconds(looped) * samples / count
     note(f"regressor, {motors} axes, compiled", figure, "Pinocchio in a loop", theirs / taken)
     print(f"  {theirs / taken:.1f} times Pinocchio {pin.__version__} in a loop")
+    figaroh = figaroh_regressor(dynamics)
+    if figaroh is not None:
+        few = state[:count]
+        other = seconds(lambda: figaroh(few.q, few.qd, few.qdd)) * samples / count
+        note(f"regressor, {motors} axes, compiled", figure, "figaroh 1.0.2", other / taken)
+        print(f"  {other / taken:.1f} times figaroh 1.0.2")
 
 
 def folding(dynamics: Dynamics, samples: int) -> None:
@@ -144,6 +158,51 @@ def exciting(starts: int) -> None:
     note(f"exciting motion, {starts} starts, compiled", f"{taken:.1f} s", "NumPy", plain / taken)
 
 
+def gradient() -> None:
+    """Condition number and its gradient, 10 s at 100 Hz, five harmonics, against differences.
+
+    figaroh has no gradient: its optimiser takes one value for each free number, and one more.
+    """
+    dynamics = Dynamics(th.robots.load("ur10e"))
+    limits = Limits.of(dynamics, velocity=2.0, acceleration=6.0)
+    rng = np.random.default_rng(0)
+    basis = FourierBasis(10.0, 5)
+    series = FreeSeries(basis, limits)
+    # Our search gets along with fewer samples.
+    series.samples = RATE * 10
+    series.tables = basis.tables(np.arange(series.samples) / RATE)
+    x = series.random(rng)
+    state = series.state(x)
+    base = np.sort(find_base_parameters(dynamics, drives=(), rng=rng).base)
+
+    def value_and_slope() -> None:
+        table = dynamics.regressor(state, ())
+        W = table[base].reshape(len(base), -1).T
+        _, by_W = evaluate_criterion(W, Criterion.CONDITION)
+        weights = np.zeros_like(table)
+        weights[base] = by_W.T.reshape(len(base), *table.shape[1:])
+        series.chain_rule(x, torque_slopes(dynamics, state, weights, ()))
+
+    fast = wished("1", value_and_slope)
+    fast()
+    taken = seconds(fast)
+    figure = f"{1e3 * taken:.1f} ms"
+    print(f"excitation, value and gradient, {len(state)} samples, {series.size} numbers: {figure}")
+    from dynamics import figaroh_regressor
+
+    figaroh = figaroh_regressor(dynamics)
+    if figaroh is None:
+        return
+
+    def value() -> None:
+        W = figaroh(state.q, state.qd, state.qdd)
+        np.linalg.cond(W.reshape(len(W), -1)[:, base])
+
+    other = seconds(value) * (series.size + 1)
+    note("excitation, value and gradient", figure, "figaroh 1.0.2, differences", other / taken)
+    print(f"  {other / taken:.0f} times figaroh 1.0.2 with finite differences")
+
+
 def main() -> None:
     tiny = "--tiny" in sys.argv[1:]
     if not switch.installed():
@@ -156,6 +215,8 @@ def main() -> None:
     positions(1000, 3 if tiny else 40)
     if not tiny:
         positions(100_000, 5)
+    if not tiny:
+        gradient()
     exciting(1 if tiny else 6)
 
 

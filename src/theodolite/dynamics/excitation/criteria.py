@@ -55,7 +55,11 @@ def evaluate_criterion(W: FloatArray, criterion: Criterion) -> tuple[float, Floa
         value = -2 * np.log(s).sum() / len(s)
         by_s = -2 / (s * len(s))
     # d value / d unit, with unit = Q R: Q U diag(by_s) V'.
-    Q = np.linalg.solve(R.T, unit.T).T if s[-1] > LEAST else np.linalg.qr(unit)[0]
-    G = Q @ (U * by_s) @ Vt
-    G -= unit * (G * unit).sum(axis=0)
-    return float(value), G / lengths
+    by_R = (U * by_s) @ Vt
+    if s[-1] <= LEAST:
+        G = np.linalg.qr(unit)[0] @ by_R
+        return float(value), (G - unit * (G * unit).sum(axis=0)) / lengths
+    # Also of what scaling to unit length takes off: all in one product with the long matrix.
+    M = np.linalg.solve(R, by_R)
+    M -= np.diag((R * (R @ M)).sum(axis=0))
+    return float(value), unit @ (M / lengths)
