@@ -192,11 +192,13 @@ def satisfy(
     damping = np.full(len(motors), 1.0)
     slow = np.zeros(len(motors), dtype=np.intp)
     active = closed & (np.abs(error).max(axis=1) > SOLVED / 100)
+    here = None
     for _ in range(steps):
         if not active.any():
             break
         part, e = goal.take(active), error[active]
-        here = motion(values, motors[active])
+        # Where all have moved on, that motion is known already.
+        here = here or motion(values, motors[active])
         J = robot.to_motors(part.derivative(here)) * slides
         J[:, : part.lengths] /= reach
         size = np.einsum("ni,ni->n", e, e)
@@ -207,7 +209,8 @@ def satisfy(
         trial[:, : robot.joints] -= step
         after = np.full_like(e, np.inf)
         trial, possible = robot.settled(trial, values)
-        after[possible] = error_of(part.take(possible), motion(values, trial[possible]))
+        there = motion(values, trial[possible])
+        after[possible] = error_of(part.take(possible), there)
         now = np.einsum("ni,ni->n", after, after)
         better = now < size
         rows = np.flatnonzero(active)
@@ -220,6 +223,7 @@ def satisfy(
         active[rows[done]] = False
         slow[rows] += now > HARDLY * size
         active[rows[slow[rows] > PATIENCE]] = False
+        here = there if better.all() and active[rows].all() else None
     return motors[:, : start.shape[1]], np.asarray(np.abs(error).max(axis=1) <= SOLVED)
 
 

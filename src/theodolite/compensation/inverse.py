@@ -16,7 +16,7 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray
 from theodolite.calibration.configurations import Goal, PointGoal, PoseGoal, satisfy
 from theodolite.model import rotations
 from theodolite.model.conventions import Joint
-from theodolite.model.machine import Machine
+from theodolite.model.machine import Machine, Tip
 from theodolite.model.poses import Poses
 
 #: Joints that end further than this from where they started, in radians or reaches, have gone over
@@ -108,14 +108,13 @@ def inverse(robot: Machine, targets: Targets, seed: FloatArray) -> Inverse:
     """Joints that reach each target, from nearby ones (n, joints)."""
     motors, _ = satisfy(robot, targets.goal(), seed)
     reach = robot.reach() or 1.0
-    tips = tips_of(robot, motors)
+    tips, mobility = _there(robot, targets, motors)
     distance = np.linalg.norm(tips.position - targets.positions, axis=1)
     closed = np.isfinite(distance)
     angle = np.zeros(len(targets))
     if targets.rotations is not None:
         turn = tips.rotation[closed] @ targets.rotations[closed].transpose(0, 2, 1)
         angle[closed] = np.linalg.norm(rotations.log(turn), axis=1)
-    mobility = mobility_of(robot, targets, motors)
     readings = robot.readings(motors)
     room = np.minimum(readings - robot.lower, robot.upper - readings)
     closest = np.argmin(room, axis=1)
@@ -129,12 +128,24 @@ def inverse(robot: Machine, targets: Targets, seed: FloatArray) -> Inverse:
     return Inverse(motors, outcome, distance, angle, mobility, margin, nearest)
 
 
+def _there(robot: Machine, targets: Targets, motors: FloatArray) -> tuple[Poses, FloatArray]:
+    """Where the tip is, and how it can move in what the targets ask of it."""
+    settled, closed = robot.settled(motors)
+    motion = robot.motion(robot.values, settled[closed])
+    mobility = np.full(len(motors), np.nan)
+    mobility[closed] = _mobility(robot, targets.take(closed), motion)
+    return _poses(motion, closed), mobility
+
+
 def tips_of(robot: Machine, motors: FloatArray) -> Poses:
     """Where the tip is; NaN where loops do not close."""
     settled, closed = robot.settled(motors)
-    motion = robot.motion(robot.values, settled[closed])
-    turned = np.full((len(motors), 3, 3), np.nan)
-    there = np.full((len(motors), 3), np.nan)
+    return _poses(robot.motion(robot.values, settled[closed]), closed)
+
+
+def _poses(motion: Tip, closed: BoolArray) -> Poses:
+    turned = np.full((len(closed), 3, 3), np.nan)
+    there = np.full((len(closed), 3), np.nan)
     turned[closed], there[closed] = motion.rotation, motion.position
     return Poses(turned, there)
 
@@ -162,15 +173,16 @@ def mobility_of(robot: Machine, targets: Targets, motors: FloatArray) -> FloatAr
 
     NaN where loops do not close.
     """
-    reach = robot.reach() or 1.0
-    settled, closed = robot.settled(motors)
-    goal = targets.take(closed).goal()
-    J = robot.to_motors(goal.derivative(robot.motion(robot.values, settled[closed])))
+    return _there(robot, targets, motors)[1]
+
+
+def _mobility(robot: Machine, targets: Targets, motion: Tip) -> FloatArray:
+    reach, goal = robot.reach() or 1.0, targets.goal()
+    J = robot.to_motors(goal.derivative(motion))
     J = J * np.array([reach if kind is Joint.PRISMATIC else 1.0 for kind in robot.joint_types])
     J[:, : goal.lengths] /= reach
-    found = np.full(len(motors), np.nan)
     # An arm of few joints cannot move in all directions anyway: as many count as it has.
-    found[closed] = np.linalg.svd(J, compute_uv=False)[:, -1]
+    found: FloatArray = np.linalg.svd(J, compute_uv=False)[:, -1]
     return found
 
 
