@@ -135,14 +135,23 @@ def test_the_largest_of_cycles_has_an_interval_that_holds(count: int) -> None:
 
 
 def test_settling_by_hand() -> None:
-    """Enters a band of 1 mm at 1 s, leaves it to 3 mm at 2 s, and stays inside from 3 s on."""
+    """From 10 mm to 0.5 mm, out of a band of 1 mm to 3 mm at 2 s, and to 0.2 mm at 3 s.
+
+    On straight ways the band is entered at 9 / 9.5 s and at 2 s + 2 / 2.8 s.
+    """
     times = np.arange(0.0, 40.0)
     along = np.zeros(40)
     along[:5] = [10, 0.5, 3.0, 0.2, 0.0]
     positions = np.column_stack([along * 1e-3, np.zeros(40), np.zeros(40)])
     part = replace(rows("P1", positions, [0, 0, 0]), times=times, cycle=np.ones(40, dtype=int))
     found = evaluate({Test.SETTLING: part}, band=1e-3)
-    assert found.figure("t").value == pytest.approx(2.0)
+    assert found.figure("t").value == pytest.approx(2 + 2 / 2.8 - 9 / 9.5)
+    assert found.figure("OV").value == pytest.approx(3e-3)
+    # Through the band between two samples: from 2 mm on one side to 3 mm on the other at once.
+    along[:5] = [10, 2.0, -3.0, 0.2, 0.0]
+    fast = replace(part, positions=np.column_stack([along * 1e-3, np.zeros((40, 2))]))
+    found = evaluate({Test.SETTLING: fast}, band=1e-3)
+    assert found.figure("t").value == pytest.approx((2 + 2 / 3.2) - (1 + 1 / 5))
     assert found.figure("OV").value == pytest.approx(3e-3)
     with pytest.raises(InputError, match="band"):
         evaluate({Test.SETTLING: part})

@@ -27,6 +27,8 @@ ANOTHER_BRANCH = 0.5
 NEARLY_SINGULAR = 1e-2
 #: Reached: lengths as parts of the reach, radians.
 REACHED = 1e-10
+#: A stretched arm is singular, too: what is missed by more is out of reach.
+NEARBY = 1e-2
 #: Random starts for targets of which no nearby joints are known, each time for all that are left.
 ROUNDS = 30
 #: A whole turn.
@@ -121,8 +123,8 @@ def inverse(robot: Machine, targets: Targets, seed: FloatArray) -> Inverse:
     margin = room[np.arange(len(room)), closest]
     slides = np.array([reach if kind is Joint.PRISMATIC else 1.0 for kind in robot.joint_types])
     moved = np.abs(motors - seed)[:, : robot.joints] / slides
-    near = (distance <= REACHED * reach) & (angle <= REACHED)
-    outcome = _outcomes(near, margin, moved.max(axis=1, initial=0.0), mobility)
+    left = np.maximum(distance / reach, angle)
+    outcome = _outcomes(left, margin, moved.max(axis=1, initial=0.0), mobility)
     names = robot.joint_names
     nearest = tuple(names[joint] for joint in closest.tolist())
     return Inverse(motors, outcome, distance, angle, mobility, margin, nearest)
@@ -151,14 +153,17 @@ def _poses(motion: Tip, closed: BoolArray) -> Poses:
 
 
 def _outcomes(
-    near: BoolArray, margin: FloatArray, moved: FloatArray, mobility: FloatArray
+    left: FloatArray, margin: FloatArray, moved: FloatArray, mobility: FloatArray
 ) -> tuple[Reach, ...]:
-    """What became of each target, (n,) each: the first of the cases that holds."""
+    """What became of each target, (n,) each: the first of the cases that holds.
+
+    ``left`` is what is left of the way, in reaches or radians.
+    """
     singular = mobility < NEARLY_SINGULAR
     cases = {
         Reach.OPEN: np.isnan(mobility),
-        Reach.STUCK: ~near & singular,
-        Reach.OUT: ~near,
+        Reach.STUCK: (left > REACHED) & (left <= NEARBY) & singular,
+        Reach.OUT: left > REACHED,
         Reach.BRANCH: moved > ANOTHER_BRANCH,
         Reach.LIMITS: margin < -1e-9,
         Reach.SINGULAR: singular,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+
 import rich.table
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -18,12 +20,15 @@ class Table(rich.table.Table):
         if self._least(console) > options.max_width:
             yield from self._listed(console)
             return
+        narrow = self._natural(console) > options.max_width
         for column in self.columns:
             if column.justify == "right" and isinstance(column.header, str):
                 # Headings may be broken between words, numbers nowhere.
-                narrow = self._natural(console) > options.max_width
-                column.header = column.header.replace(" ", "\n") if narrow else column.header
                 column.no_wrap = True
+                if narrow:
+                    widest = max((len(_text(console, c).plain) for c in column.cells), default=1)
+                    longest = max(map(len, column.header.split()), default=1)
+                    column.header = fill(column.header, max(widest, longest))
         yield from super().__rich_console__(console, options)
 
     def _least(self, console: Console) -> int:

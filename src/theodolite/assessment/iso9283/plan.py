@@ -11,19 +11,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theodolite.arrays import FloatArray
+from theodolite.arrays import BoolArray, FloatArray
 from theodolite.assessment.iso9283.attained import Test
 from theodolite.compensation.controller import controlled
 from theodolite.compensation.inverse import Targets, inverse
 from theodolite.compensation.path import followed
 from theodolite.errors import InputError
+from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 from theodolite.model.robot import Robot
 
 #: Edges of cubes that are used: the standard's, metres.
 EDGES = (1.0, 0.63, 0.4, 0.25, 0.16, 0.1, 0.063, 0.04, 0.025)
-#: Centres of cubes that are tried; a quarter of them where loops have to be closed.
-CENTRES = 100
+#: Centres of cubes that are tried, and so many where loops have to be closed.
+CENTRES, CENTRES_OF_LOOPS = 2000, 25
 #: Cubes of one size that are tried with all poses.
 TRIES = 5
 #: A corner is reached where less than this is left, metres and radians.
@@ -94,9 +95,9 @@ def plan_tests(
         trouble = found
     what = "no cube of the standard's sizes" if edge is None else f"no cube of {1e3 * edge:g} mm"
     raise InputError(
-        f"{what} can be tested in the workspace of '{robot.name}' with one orientation"
-        f"{f': {trouble}' if trouble else ''}",
-        remedy="Give another centre, edge or orientation, or fewer tests",
+        f"{what} was found in the workspace of '{robot.name}' that can be tested with one "
+        f"orientation{f': {trouble}' if trouble else ''}",
+        remedy="Give a centre, another edge or orientation, or fewer tests; or try another --seed",
     )
 
 
@@ -160,7 +161,7 @@ def _cubes(
 ) -> Iterator[_Cube]:
     """Cubes whose corners are reached with one orientation, the largest first."""
     seen = controlled(robot, robot, None, world=False)
-    count = CENTRES if isinstance(robot, Robot) else CENTRES // 4
+    count = CENTRES if isinstance(robot, Robot) else CENTRES_OF_LOOPS
     motors = robot.random_motors(count, rng)
     tips = seen.tips(motors)
     middles = tips.position if centre is None else np.repeat(centre[None], count, axis=0)
@@ -181,9 +182,17 @@ def _cubes(
             found = inverse(seen.robot, seen.of(Targets(points, every)), start)
             start = found.motors
         ok = (found.margin >= 0.0) & (found.distance + found.angle < REACHED)
-        whole = np.flatnonzero(ok.reshape(-1, 8).all(axis=1))
+        clear = centre is not None or ~_about_its_column(robot, middles[tried], size)
+        whole = np.flatnonzero(ok.reshape(-1, 8).all(axis=1) & clear)
         for best in tried[whole[:TRIES]].tolist():
             yield _Cube(middles[best], size, turns[best] if turned else None, at.motors[best])
+
+
+def _about_its_column(robot: Machine, centres: FloatArray, size: float) -> BoolArray:
+    """Which cubes hold a part of the first axis, where the robot itself stands."""
+    if not isinstance(robot, Robot) or robot.joint_types[0] is not Joint.REVOLUTE:
+        return np.zeros(len(centres), dtype=bool)
+    return np.asarray((np.abs(centres[:, :2]) < size / 2).all(axis=1))
 
 
 def _rows(test: Test, names: Sequence[str]) -> list[Command]:

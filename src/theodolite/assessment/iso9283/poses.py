@@ -195,15 +195,10 @@ def settling_figures(rows: Attained, band: float) -> Iterator[Figure]:
             order = np.argsort(part.times[own], kind="stable")
             clock, places = part.times[own][order], part.positions[own][order]
             last = max(int(np.ceil(STANDING * len(places))), 1)
-            away = np.linalg.norm(places - places[-last:].mean(axis=0), axis=1)
-            inside = away <= band
-            if not inside.any():
-                continue
-            first = int(np.argmax(inside))
-            outside = np.flatnonzero(~inside[first:])
-            stays = first + (int(outside[-1]) + 1 if len(outside) else 0)
-            times.append(float(clock[min(stays, len(clock) - 1)] - clock[first]))
-            overshoots.append(float(away[first:].max()))
+            settled = _settling(clock, places - places[-last:].mean(axis=0), band)
+            if settled is not None:
+                times.append(settled[0])
+                overshoots.append(settled[1])
         if times:
             given = Counted(label, len(times), SETTLING_CYCLES)
             longest = largest_of_cycles(np.array(times), least=0.0)
@@ -213,3 +208,28 @@ def settling_figures(rows: Attained, band: float) -> Iterator[Figure]:
                 0.0 if end <= band else end for end in largest_of_cycles(np.array(overshoots))
             )
             yield figure("OV", "overshoot, largest", (worst, low, high), "m", given)
+
+
+def _settling(clock: FloatArray, away: FloatArray, band: float) -> tuple[float, float] | None:
+    """Time from the first entry into a ball about the end to the last, and the way out of it.
+
+    Between samples the way is straight, so that a band which is crossed from one sample to the
+    next is entered, too. None where it is never entered.
+    """
+    steps = np.diff(away, axis=0)
+    squares = np.maximum(np.einsum("ni,ni->n", steps, steps), np.finfo(float).tiny)
+    nearest = -np.einsum("ni,ni->n", away[:-1], steps) / squares
+    missed = np.linalg.norm(away[:-1] + nearest[:, None] * steps, axis=1)
+    # Where the line of a step enters the ball, as a part of the step.
+    part = nearest - np.sqrt(np.maximum(band**2 - missed**2, 0.0) / squares)
+    outside = np.linalg.norm(away, axis=1) > band
+    entered = np.flatnonzero(outside[:-1] & (missed <= band) & (part >= 0.0) & (part <= 1.0))
+    if outside[0] and not len(entered):
+        return None
+    first = int(entered[0]) if outside[0] else -1
+    crossing = clock[:-1] + part * np.diff(clock)
+    begin = float(crossing[first]) if first >= 0 else float(clock[0])
+    again = entered[entered > first]
+    end = float(crossing[again[-1]]) if len(again) else begin
+    beyond = float(np.linalg.norm(away[first + 1 :], axis=1).max())
+    return end - begin, beyond
