@@ -39,6 +39,7 @@ def command(
     from theodolite.assessment.comparison import Compared, compare_robots
     from theodolite.errors import InputError
     from theodolite.io.machines import machine_named
+    from theodolite.io.provenance import provenance
     from theodolite.io.result_file import is_result, read_result
     from theodolite.io.writing import check_outputs
     from theodolite.report.comparison import (
@@ -68,7 +69,9 @@ def command(
     if len(several) > 2:
         show_trend(screen, several, pairs)
     if report is not None:
-        write_report([comparison_page(several, pairs)], report, force=force)
+        files = [Path(name) for name in robots if Path(name).is_file()]
+        page = comparison_page(several, pairs, provenance(files, robots=", ".join(robots)))
+        write_report([page], report, force=force)
         wrote(screen, report)
     if json:
         print_json({"comparisons": [comparison_data(found) for found in pairs]})

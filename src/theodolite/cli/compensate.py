@@ -184,7 +184,9 @@ def _table(
             )
     if out is not None:
         turned = program.targets is None or program.targets.rotations is not None
-        write_commands(made, asked.calibrated, out, orientation=turned, force=force)
+        write_commands(
+            made, asked.calibrated, out, orientation=turned, others=program.others, force=force
+        )
     if details is not None:
         write_details(made, asked.calibrated, program.lines, details, force=force)
     screen = console(json=json)

@@ -138,6 +138,13 @@ def evaluate(
         float | None,
         typer.Option(min=0.0, help="Band about the final pose (settling). Default: RP_l."),
     ] = None,
+    about: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="What the certificate is of: robot, serial number, load, sensor.",
+        ),
+    ] = "",
     report: ReportOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -176,12 +183,13 @@ def evaluate(
         raise InputError(
             "no test of it is complete",
             where=str(measured),
-            remedy="A multi test needs directions, a distance test two poses, a drift test blocks",
+            remedy="; ".join(found.short),
         )
     screen = console(json=json)
     show_evaluation(screen, found, earlier)
     if report is not None:
-        page = iso_page(f"ISO 9283: {measured.name}", found, earlier, provenance(files))
+        title = f"ISO 9283: {measured.name}"
+        page = iso_page(title, found, earlier, provenance(files), about)
         write_report([page], report, force=force)
         wrote(screen, report)
     if json:

@@ -34,6 +34,9 @@ from theodolite.model import rotations
 from theodolite.model.machine import Machine
 from theodolite.model.poses import Poses
 
+#: A calibration that corrects more, as a part of the reach, is of another robot.
+ANOTHER_ROBOT = 0.05
+
 
 @dataclass(frozen=True, eq=False)
 class Compensation:
@@ -58,6 +61,8 @@ class Compensation:
     expected: FloatArray | None = None
     #: Rows to which the joints jump, where the targets are samples of a path; None for others.
     jumps: IntArray | None = None
+    #: Of the calibrated robot, m.
+    reach: float = np.inf
 
     @property
     def motors(self) -> FloatArray:
@@ -65,8 +70,20 @@ class Compensation:
 
     @property
     def good(self) -> bool:
-        """Is every target reached, and without a jump?"""
-        return bool(self.found.good.all()) and (self.jumps is None or not len(self.jumps))
+        """Is every target reached, without a jump, by a robot that is plainly the same?"""
+        smooth = self.jumps is None or not len(self.jumps)
+        return bool(self.found.good.all()) and smooth and not self.doubts
+
+    @property
+    def doubts(self) -> list[str]:
+        """What speaks against the corrections as a whole, in sentences."""
+        off = float(np.nanmedian(self.before)) if np.isfinite(self.before).any() else 0.0
+        if off <= ANOTHER_ROBOT * self.reach:
+            return []
+        return [
+            f"Without correction the robot would be {1e3 * off:.3g} mm off: the nominal robot is "
+            "hardly the one that was calibrated."
+        ]
 
     def beside(self, other: Compensation) -> Compensation:
         """The targets of both, those of the other behind."""
@@ -79,7 +96,9 @@ class Compensation:
             )
         }
         oriented = self.oriented and other.oriented
-        return Compensation(self.found.beside(other.found), **joined, oriented=oriented)
+        return Compensation(
+            self.found.beside(other.found), **joined, oriented=oriented, reach=self.reach
+        )
 
     def counts(self) -> dict[str, int]:
         """How many targets came to which end."""
@@ -156,6 +175,7 @@ def _compensated(
         before_turn,
         planned,
         targets.rotations is not None,
+        reach=true.robot.reach() or 1.0,
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +14,16 @@ from theodolite.compensation.compensate import Compensation
 from theodolite.compensation.inverse import Targets
 from theodolite.errors import InputError
 from theodolite.io.columns import Columns, is_joint
+from theodolite.io.naming import with_unit
 from theodolite.io.number_table import Table, read_table
 from theodolite.io.tables import dataset_of, named_columns
 from theodolite.io.units import LARGEST_NUMBER
 from theodolite.io.writing import write_text
 from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
+
+#: Columns of targets, without their units.
+_OF_TARGETS = ("x", "y", "z", "qw", "qx", "qy", "qz", "rx", "ry", "rz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +33,8 @@ class Program:
     targets: Targets | None
     motors: FloatArray | None
     lines: IntArray
+    #: Columns that say nothing of targets, such as times: they come back beside the commands.
+    others: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
 def read_targets(path: Path, robot: Machine, *, columns: Sequence[str] | None = None) -> Program:
@@ -51,7 +57,12 @@ def read_targets(path: Path, robot: Machine, *, columns: Sequence[str] | None = 
     if positions is not None and positions.shape[1] > 1:
         raise InputError("holds several points in a row", where=str(path), allowed="one target")
     targets = None if positions is None else Targets(positions[:, 0], turned)
-    return Program(targets, data.motors if joints else None, table.lines)
+    others = {
+        name: table.values[:, place]
+        for place, name in enumerate(table.columns)
+        if with_unit(name)[0] not in (*_OF_TARGETS, *robot.joint_names)
+    }
+    return Program(targets, data.motors if joints else None, table.lines, others)
 
 
 def _with_joints(table: Table, robot: Machine) -> Table:
@@ -69,15 +80,25 @@ def _with_joints(table: Table, robot: Machine) -> Table:
 
 
 def write_commands(
-    made: Compensation, robot: Machine, path: Path, *, orientation: bool, force: bool = False
+    made: Compensation,
+    robot: Machine,
+    path: Path,
+    *,
+    orientation: bool,
+    others: Mapping[str, FloatArray] | None = None,
+    force: bool = False,
 ) -> None:
-    """Joints and poses to command, one row for each target, as every verb reads them."""
+    """Joints and poses to command, one row for each target, as every verb reads them.
+
+    ``others`` are columns that came with the targets.
+    """
     data = Dataset(
         made.motors[:, : robot.joints],
         positions=made.positions[:, None],
         rotations=made.rotations if orientation else None,
     )
-    table = {name: values.tolist() for name, values in named_columns(data, robot).items()}
+    columns = {**named_columns(data, robot), **(others or {})}
+    table = {name: values.tolist() for name, values in columns.items()}
     rows = [
         [*(repr(float(value)) for value in row), outcome.value.replace(",", ";")]
         for row, outcome in zip(zip(*table.values(), strict=True), made.found.outcome, strict=True)

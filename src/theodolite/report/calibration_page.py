@@ -52,7 +52,8 @@ def calibration_page(result: Result) -> Page:
 
 def _verdict(result: Result) -> Iterator[str]:
     if result.good:
-        yield "This calibration can be trusted."
+        tested = result.held_out is not None
+        yield f"This calibration {'can be trusted' if tested else 'fits its own measurements'}."
     elif not result.status.good:
         yield "This calibration has failed."
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from rich.markup import escape
 from theodolite.assessment.comparison import Compared, Comparison, Difference
 from theodolite.model.conventions import Joint
 from theodolite.report import charts
+from theodolite.report.calibration_page import origin
 from theodolite.report.page import Page, Table, Text, section
 from theodolite.report.terminal_table import Table as Shown
 from theodolite.report.text import READABLE
@@ -164,7 +165,9 @@ def show_trend(console: Console, robots: Sequence[Compared], pairs: Sequence[Com
     console.print(table)
 
 
-def comparison_page(robots: Sequence[Compared], pairs: Sequence[Comparison]) -> Page:
+def comparison_page(
+    robots: Sequence[Compared], pairs: Sequence[Comparison], provenance: Mapping[str, Any]
+) -> Page:
     """The differences, a map of them over the workspace, and a trend over several robots."""
     sections = []
     for found in pairs:
@@ -182,6 +185,7 @@ def comparison_page(robots: Sequence[Compared], pairs: Sequence[Comparison]) -> 
         headings = ("parameter", *(one.name for one in robots), "unit")
         trend = trend_rows(robots, trend_names(pairs))
         sections.append(section("Over all of them", Table(headings, tuple(trend))))
+    sections.append(section("Origin", *origin(provenance)))
     same = all(not found.changed for found in pairs)
     return Page(
         f"Comparison of {' and '.join(one.name for one in robots[:3])}",

@@ -60,6 +60,7 @@ def compensation_data(made: Compensation, lines: IntArray) -> dict[str, Any]:
                 "outcome": made.found.outcome[row].value,
                 "before_mm": 1e3 * float(made.before[row]),
                 "left_mm": 1e3 * float(made.found.distance[row]),
+                "left_mrad": 1e3 * float(made.found.angle[row]) if made.oriented else None,
                 "correction_mm": 1e3 * float(made.shift[row]),
                 "correction_mrad": 1e3 * float(made.turn[row]) if made.oriented else None,
                 "expected_mm": None if made.expected is None else 1e3 * float(made.expected[row]),
@@ -70,7 +71,7 @@ def compensation_data(made: Compensation, lines: IntArray) -> dict[str, Any]:
         ],
         # What only programs have.
         "off_branch": [],
-        "doubts": [],
+        "doubts": made.doubts,
         "left_alone": [],
         "refused": [],
     }
@@ -111,6 +112,8 @@ def show_compensation(console: Console, made: Compensation, lines: IntArray) -> 
     more = len(content["not_reached"]) - NAMED
     if more > 0:
         console.print(f"[yellow]and {more} more[/yellow]")
+    for doubt in made.doubts:
+        console.print(f"[yellow]{escape(doubt)}[/yellow]")
     if content["near_singular"]:
         lines_named = _listed(content["near_singular"])
         console.print(
@@ -135,7 +138,7 @@ def program_data(
     return {
         **compensation_data(joined, lines),
         "off_branch": [program.spots[number].line for number in made.off_branch],
-        "doubts": list(doubts),
+        "doubts": [*joined.doubts, *doubts],
         "left_alone": [{"line": one.line, "what": one.what} for one in program.left_alone],
         "refused": [{"line": one.line, "what": one.what} for one in program.refused],
     }

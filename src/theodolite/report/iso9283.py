@@ -37,6 +37,7 @@ def iso_data(found: Evaluation, before: Evaluation | None = None) -> dict[str, A
     return {
         "frame_fitted": found.fitted,
         "short_of_cycles": found.short,
+        "doubts": found.doubts,
         "figures": [
             {
                 "test": test.value,
@@ -90,7 +91,7 @@ def _rows(
 
 def _shown(value: float) -> str:
     """Four digits behind the point: a tenth of a micrometre."""
-    return f"{round(value, 4) + 0.0:.4f}"
+    return f"{round(value, 4) + 0.0:.4f}" if value == value else "-"
 
 
 def _headings(before: Evaluation | None) -> tuple[str, ...]:
@@ -109,7 +110,7 @@ def show_evaluation(console: Console, found: Evaluation, before: Evaluation | No
         console.print(table)
     if found.fitted:
         console.print(FITTED)
-    for sentence in found.short:
+    for sentence in (*found.short, *found.doubts):
         console.print(f"[yellow]{escape(sentence)}[/yellow]")
 
 
@@ -118,12 +119,13 @@ def iso_page(
     found: Evaluation,
     before: Evaluation | None,
     provenance: Mapping[str, Any],
+    about: str = "",
 ) -> Page:
-    """The certificate."""
+    """The certificate; ``about`` says what was tested, with what."""
     verdict = [_headline(found, before)]
     verdict += [FITTED] if found.fitted else []
-    verdict += found.short
-    sections = []
+    verdict += [*found.short, *found.doubts]
+    sections = [section("What was tested", Text((about,)))] if about else []
     for name, rows in _rows(found, before):
         words = (0, 1, 2)
         table = Table(_headings(before), tuple(rows), words=words)

@@ -37,6 +37,10 @@ _NEEDED = {
 }
 
 
+#: A robot that turns its tool so far from the command has another convention, not an error.
+TURNED = 20e-3
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """The figures by test, and where the sensor's frame was taken from."""
@@ -46,6 +50,8 @@ class Evaluation:
     unusable: tuple[Test, ...] = ()
     #: Was the sensor's frame fitted to the poses themselves, so that accuracy is only within it?
     fitted: bool = False
+    #: Mean angle from the commanded to the attained orientations, rad.
+    turned: float = 0.0
 
     @property
     def short(self) -> list[str]:
@@ -64,9 +70,19 @@ class Evaluation:
         ]
 
     @property
+    def doubts(self) -> list[str]:
+        """What speaks against the figures, in sentences."""
+        if self.turned <= TURNED:
+            return []
+        return [
+            f"Attained orientations are {1e3 * self.turned:.3g} mrad from the commanded ones on "
+            "average: rx, ry, rz are a rotation vector, not roll, pitch and yaw."
+        ]
+
+    @property
     def good(self) -> bool:
-        """Are there figures of every test, all of them from enough cycles?"""
-        return bool(self.figures) and not self.short
+        """Are there figures of every test, from enough cycles and not in doubt?"""
+        return bool(self.figures) and not self.short and not self.doubts
 
     def figure(self, symbol: str, where: str = "") -> Figure:
         """One figure by its symbol."""
@@ -115,7 +131,13 @@ def evaluate(
             found[test] = tuple(figures)
         else:
             unusable.append(test)
-    return Evaluation(found, tuple(unusable), fit_sensor)
+    return Evaluation(found, tuple(unusable), fit_sensor, _turned(tests))
+
+
+def _turned(tests: Mapping[Test, Attained]) -> float:
+    turns = [rows.turned for rows in tests.values()]
+    angles = [np.linalg.norm(turned, axis=1) for turned in turns if turned is not None]
+    return float(np.nanmean(np.concatenate(angles))) if angles else 0.0
 
 
 def _path(test: Test, rows: Attained, command: FloatArray | None, speed: float) -> list[Figure]:
