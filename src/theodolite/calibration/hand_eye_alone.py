@@ -31,13 +31,15 @@ class LinksFixed:
     whole: float
     #: How far off the links put the tip in the pictures' configurations, rms, m.
     links: float
+    #: A doubt about lengths that all change together once the links are identified, or nothing.
+    scale: str = ""
 
     def sentence(self) -> str:
         return (
             f"With the links identified as well, {self.whole:.3g} px are left instead of "
             f"{self.alone:.3g}, and what is on the flange moves by {1e3 * self.distance:.3g} mm "
             f"and {1e3 * self.angle:.3g} mrad: the links put it {1e3 * self.links:.3g} mm off (rms "
-            "over these pictures)."
+            "over these pictures). The intervals of hand-eye alone do not include that."
         )
 
 
@@ -79,4 +81,4 @@ def compare(alone: Result, whole: Result, motors: FloatArray) -> LinksFixed | No
     tips = [r.motion(r.values, motors).position for r in (alone.robot, whole.robot)]
     links = float(np.sqrt(np.mean(np.sum((tips[0] - tips[1]) ** 2, axis=1))))
     rms = [float(np.sqrt(0.5)) * result.after["pixel"].rms for result in (alone, whole)]
-    return LinksFixed(distance, angle, rms[0], rms[1], links)
+    return LinksFixed(distance, angle, rms[0], rms[1], links, whole.common_scale())

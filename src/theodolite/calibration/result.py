@@ -300,7 +300,8 @@ class Result:
         yield self._far_above_noise()
         yield self._many_left_out()
         yield self._gross_outliers()
-        yield self._common_scale()
+        yield self.common_scale()
+        yield self.links_fixed.scale if self.links_fixed is not None else ""
         if self.apart is not None:
             left = [e.rms for name, e in self.after.items() if quantity(name) == "position"]
             yield self.apart.sentence(max(left, default=np.inf))
@@ -393,7 +394,7 @@ class Result:
             for name, sizes in found.items()
         }
 
-    def _common_scale(self) -> str:
+    def common_scale(self) -> str:
         """Do all lengths of the arm change by one factor, as when the sensor's unit is wrong?
 
         The factor that the lengths' changes have in common, weighed by their tolerances, is normal
