@@ -423,6 +423,17 @@ class Camera(Method):
             f"'{robot.name}': move the camera or the target in the robot file, or use another lens"
         )
 
+    def observe_at(self, robot: Machine, motors: FloatArray) -> Dataset:
+        target = self._target(robot)
+        hidden = int(np.sum(~self._visible(robot, motors, target)))
+        if hidden:
+            raise UnreachableError(
+                f"the camera does not see its whole target in {hidden} of {len(motors)} "
+                f"configurations of robot '{robot.name}': leave these out, move the camera or the "
+                "target in the robot file, or use another lens"
+            )
+        return self.pictures(robot, motors, target)
+
     def points_for(self, robot: Machine) -> int:
         return max(20, len(robot.parameters) // 2)
 

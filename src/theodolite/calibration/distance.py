@@ -184,17 +184,25 @@ class Distance(Method):
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 2
     ) -> Dataset:
         """Distances between random configurations, or between tools there."""
+        ends = 1 if self.between is not None else 2
+        return self.observe_at(robot, robot.random_motors(ends * points, rng))
+
+    def observe_at(self, robot: Machine, motors: FloatArray) -> Dataset:
+        """Distances between every two configurations that follow each other, or between tools."""
         if self.between is not None:
-            motors = robot.random_motors(points, rng)
             machine, _ = _with_tools(robot, self.between, Dataset(motors))
             span = machine.motion_between(machine.values, motors, *self.between).position
             return Dataset(motors, columns={COLUMN: np.linalg.norm(span, axis=1)})
-        motors = robot.random_motors(2 * points, rng)
+        if len(motors) % 2:
+            raise InputError(
+                f"{len(motors)} configurations are no pairs, between which distances are measured",
+                remedy="Leave one out, or add one",
+            )
         tips = robot.motion(robot.values, motors).position
         distances = np.linalg.norm(tips[0::2] - tips[1::2], axis=1)
         return Dataset(
             motors,
-            sets=np.repeat(np.arange(points), 2),
+            sets=np.repeat(np.arange(len(distances)), 2),
             columns={COLUMN: np.repeat(distances, 2)},
         )
 

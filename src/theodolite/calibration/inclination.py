@@ -92,7 +92,9 @@ class Inclination(Method):
     def observe(
         self, robot: Machine, points: int, rng: np.random.Generator, *, per_set: int = 1
     ) -> Dataset:
-        motors = robot.random_motors(points, rng)
+        return self.observe_at(robot, robot.random_motors(points, rng))
+
+    def observe_at(self, robot: Machine, motors: FloatArray) -> Dataset:
         seen = robot.poses(motors)[0].transpose(0, 2, 1) @ DOWN
         return Dataset(motors, columns=dict(zip(COLUMNS, seen.T, strict=True)))
 

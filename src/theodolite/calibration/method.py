@@ -176,6 +176,13 @@ class Method(ABC):
         ``points`` counts measurements; for link methods, sets of ``per_set`` configurations.
         """
 
+    def observe_at(self, robot: Machine, motors: FloatArray) -> Dataset | None:
+        """The same at given configurations.
+
+        None: what positions and orientations do not say has to be found for each measurement.
+        """
+        return None
+
     def with_reading_noise(self, exact: Dataset, noise: Noise, rng: np.random.Generator) -> Dataset:
         """Readings in the method's own columns, with noise."""
         return exact

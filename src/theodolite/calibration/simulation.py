@@ -107,7 +107,7 @@ def simulate(
 ) -> Dataset:
     """What the method would record of this robot, with noise on sensor and joints.
 
-    At random configurations, or ``at`` given ones, where a sensor reads positions or orientations.
+    At random configurations, or ``at`` given ones, where the method can measure anywhere.
 
     For link and plane methods ``noise.position`` and ``noise.orientation`` are how far off the
     contact is; they act as the joint motion that produces such an error.
@@ -148,17 +148,20 @@ def reads_anywhere(method: Method) -> bool:
 
 def observe_at(robot: Machine, method: Method, motors: FloatArray) -> Dataset:
     """What a sensor sees of all targets at given configurations."""
-    if not reads_anywhere(method):
-        raise InputError(
-            f"the method '{method.name}' cannot be simulated at given configurations",
-            allowed="methods that read positions or orientations",
-            remedy="Leave the configurations out: they are found for each method",
-        )
     settled, closed = robot.settled(motors)
     if not closed.all():
         raise InputError(
             f"the loops of '{robot.name}' do not close in {int((~closed).sum())} configurations"
         )
+    if not reads_anywhere(method):
+        seen = method.observe_at(robot, settled)
+        if seen is None:
+            raise InputError(
+                f"the method '{method.name}' cannot be simulated at given configurations",
+                allowed="methods that measure anywhere, not by contact or equal poses",
+                remedy="Leave the configurations out: they are found for each method",
+            )
+        return seen
     motions = [robot.motion(robot.values, settled, n) for n in range(len(robot.target_names))]
     positions = np.stack([motion.position for motion in motions], axis=1)
     turned = "rotations" in method.needs

@@ -145,9 +145,10 @@ def command(
     way = method_from(
         method, plane=plane, line=line, radius_mm=radius_mm, between=between, lens=lens, mount=mount
     )
+    given = None if at is None else _joints(at, nominal)
     with working(f"simulating {way.title}"):
         if images is not None:
-            data = _pictures(subject, way, board, images, points, rng, noise, force=force)
+            data = _pictures(subject, way, board, images, points, rng, noise, given, force=force)
         else:
             data = simulate(
                 subject,
@@ -156,7 +157,7 @@ def command(
                 rng=rng,
                 noise=noise,
                 per_set=per_set,
-                at=None if at is None else _joints(at, nominal),
+                at=given,
             )
     write_measurements(data, subject, out, force=force)
     if save_true is not None:
@@ -189,10 +190,13 @@ def command(
 
 
 def _joints(path: Path, robot: Machine) -> FloatArray:
-    """The configurations of a file, whatever else it holds."""
+    """The configurations of a file, whatever else it holds; of a picture's marks one."""
+    import numpy as np
+
     from theodolite.io.tables import read_measurements
 
-    return read_measurements([path], robot, note=lambda sentence: None).motors
+    data = read_measurements([path], robot, note=lambda sentence: None)
+    return data.motors[np.unique(data.configurations(), return_index=True)[1]]
 
 
 def _pictures(
@@ -203,6 +207,7 @@ def _pictures(
     points: int,
     rng: np.random.Generator,
     noise: Noise,
+    at: FloatArray | None,
     *,
     force: bool,
 ) -> Dataset:
@@ -222,7 +227,9 @@ def _pictures(
         )
     (target,) = boards_from(None if board is None else [board])
     make_folder(folder, empty=not force)
-    joints, pictures = simulate_pictures(robot, method, target, points=points, rng=rng, noise=noise)
+    joints, pictures = simulate_pictures(
+        robot, method, target, points=points, rng=rng, noise=noise, at=at
+    )
     for name, content in zip(joints.pictures, pictures, strict=True):
         write_bytes(folder / name, content, force=force)
     return joints

@@ -100,14 +100,16 @@ def simulate_pictures(
     points: int,
     rng: np.random.Generator,
     noise: Noise = EXACT,
+    at: FloatArray | None = None,
 ) -> tuple[Dataset, Iterator[bytes]]:
     """Joints as they are read, and a picture (PNG) for each row as the robot's camera takes it.
 
-    Of the noise only that of the joints counts: marks are found in the pictures.
+    At random configurations or at given ones. Of the noise only that of the joints counts: marks
+    are found in the pictures.
     """
     board.check_pose()
     looking = Camera(camera.lens, mount=camera.mount, size=camera.size, target=board.points)
-    exact = looking.observe(robot, points, rng)
+    exact = looking.observe(robot, points, rng) if at is None else looking.observe_at(robot, at)
     motors = exact.motors[np.unique(exact.configurations(), return_index=True)[1]]
     sigmas = noise.motors(robot.joint_types)
     read = motors.copy()
