@@ -122,10 +122,10 @@ def folding(dynamics: Dynamics, samples: int) -> None:
     print(f"  peak {peak / 1e6:.0f} MB; grows as samples^{slope(sizes, times):.2f}, expected 1")
 
 
-def positions(count: int, repeats: int) -> None:
-    """A calibration of a 6R arm from so many positions, by NumPy and by kernels."""
+def calibration(method: th.Method, count: int, repeats: int) -> None:
+    """A calibration of a 6R arm from so many positions or poses, by NumPy and by kernels."""
     rng = np.random.default_rng(0)
-    robot, method, noise = th.robots.puma560(), th.Position(), th.Noise(position=5e-5)
+    robot, noise = th.robots.puma560(), th.Noise(position=5e-5, orientation=1e-4)
     true = th.perturb(robot, th.ParameterErrors(3e-3, 6e-3), rng)
     data = th.simulate(true, method, points=count, rng=rng, noise=noise)
 
@@ -136,8 +136,9 @@ def positions(count: int, repeats: int) -> None:
     wished("1", work)()
     taken = seconds(wished("1", work), repeats)
     plain = seconds(wished("0", work), repeats)
-    print(f"{count} positions: {1e3 * taken:.1f} ms, {plain / taken:.1f} times NumPy")
-    note(f"{count} positions, compiled", f"{1e3 * taken:.1f} ms", "NumPy", plain / taken)
+    what = "poses" if "rotations" in method.needs else "positions"
+    print(f"{count} {what}: {1e3 * taken:.1f} ms, {plain / taken:.1f} times NumPy")
+    note(f"{count} {what}, compiled", f"{1e3 * taken:.1f} ms", "NumPy", plain / taken)
 
 
 def exciting(starts: int) -> None:
@@ -212,9 +213,10 @@ def main() -> None:
     with single_thread():
         regressor(dynamics, 2000 if tiny else 100_000)
         folding(dynamics, 4000 if tiny else 1_000_000)
-    positions(1000, 3 if tiny else 40)
-    if not tiny:
-        positions(100_000, 5)
+    for method in (th.Position(), th.Frame()):
+        calibration(method, 1000, 3 if tiny else 40)
+        if not tiny:
+            calibration(method, 100_000, 5)
     if not tiny:
         gradient()
     exciting(1 if tiny else 6)

@@ -23,8 +23,15 @@ pytestmark = pytest.mark.xdist_group("kernels")
 NOISES = (th.Noise(position=5e-5), th.Noise(position=5e-5, joint=1e-4, slide=2e-5))
 
 
-def check(robot: th.Robot, data: th.Dataset, noise: th.Noise, *, gains: bool) -> None:
-    problem = th.Position().problem(robot, data, noise=noise, gains=gains)
+def check(
+    robot: th.Robot,
+    data: th.Dataset,
+    noise: th.Noise,
+    *,
+    gains: bool,
+    method: th.Method | None = None,
+) -> None:
+    problem = (method or th.Position()).problem(robot, data, noise=noise, gains=gains)
     values = np.array([parameter.value for parameter in problem.parameters])
     plain, fast = both(lambda: reduce(problem, values, Loss()))
     # R is unique only where the columns are independent: R'R and R'z always are.

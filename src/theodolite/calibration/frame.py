@@ -19,8 +19,11 @@ from theodolite.calibration.noise import Noise
 from theodolite.calibration.parallel import check_legs
 from theodolite.calibration.quantities import Displacements
 from theodolite.calibration.sensor import SensorMethod, SensorProblem
+from theodolite.calibration.tip_fold import fold_poses
 from theodolite.errors import InputError
+from theodolite.estimation.loss import Loss
 from theodolite.estimation.problem import Block
+from theodolite.estimation.reduction import Reduction
 from theodolite.estimation.slicing import slices
 from theodolite.model import rotations
 from theodolite.model.machine import Machine, Tip
@@ -29,11 +32,15 @@ from theodolite.model.machine import Machine, Tip
 class FrameProblem(SensorProblem):
     """Measured poses against the chain's tip."""
 
+    def reduced(self, values: FloatArray, loss: Loss) -> Reduction | None:
+        own = super().reduced(values, loss)
+        return own or fold_poses(self, values, loss)
+
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         full = self.full_values(values)
         sigmas = np.repeat([self.noise.position, self.noise.orientation], 3)
         for rows in slices(len(self.data)):
-            motion = self._motion(full, self.data.motors[rows], self._target)
+            motion = self._motion(full, self.data.motors[rows], self.target)
             error = self._error(motion, full, rows)
             bend = rotations.left_inverse(error[:, 3:])
             jacobian = _bent(motion.twist_jacobian(self.links), bend)
@@ -65,7 +72,7 @@ class FrameProblem(SensorProblem):
         full = self.full_values(values)
         return np.concatenate(
             [
-                self._error(self._motion(full, self.data.motors[rows], self._target), full, rows)
+                self._error(self._motion(full, self.data.motors[rows], self.target), full, rows)
                 for rows in slices(len(self.data))
             ]
         )
@@ -99,7 +106,8 @@ class FrameProblem(SensorProblem):
         return np.linalg.inv(np.linalg.cholesky(covariance))
 
     @property
-    def _target(self) -> int:
+    def target(self) -> int:
+        """The robot's index of what was measured."""
         return self._target_index(self.data.targets[0])
 
     def _error(self, motion: Tip, full: FloatArray, rows: slice) -> FloatArray:

@@ -14,9 +14,9 @@ from theodolite.arrays import BoolArray, FloatArray, IntArray, seen
 from theodolite.calibration.analytic import Measured
 from theodolite.calibration.data import Dataset
 from theodolite.calibration.noise import Noise
-from theodolite.calibration.position_fold import fold_compiled
 from theodolite.calibration.quantities import Displacements
 from theodolite.calibration.sensor import SensorMethod, SensorProblem
+from theodolite.calibration.tip_fold import fold_positions
 from theodolite.errors import InputError
 from theodolite.estimation.loss import Loss
 from theodolite.estimation.problem import Block
@@ -30,7 +30,7 @@ class PositionProblem(SensorProblem):
 
     def reduced(self, values: FloatArray, loss: Loss) -> Reduction | None:
         own = super().reduced(values, loss)
-        return own or fold_compiled(self, values, loss)
+        return own or fold_positions(self, values, loss)
 
     def blocks(self, values: FloatArray) -> Iterator[Block]:
         full = self.full_values(values)

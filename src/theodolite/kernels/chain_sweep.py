@@ -146,3 +146,32 @@ def position_columns(A: FloatArray, tape: Any, basis: FloatArray, first: int, n:
             for s in range(FEW):
                 value = coefficient * basis[function, first + min(s, n - 1)]
                 A[at + column, s] += value * A[row, s]
+
+
+@njit(nogil=True, fastmath=SUMS)
+def turn_row(tape: Any, joint: int, i: int) -> int:
+    """What a joint that turns turns the tip by, component ``i``."""
+    return FRAMES + 12 * (joint + 1) + 3 * tape.axes[joint] + i
+
+
+@njit(nogil=True, fastmath=SUMS)
+def turn_columns(A: FloatArray, tape: Any, basis: FloatArray, first: int, n: int) -> None:
+    """The turns of the tip by all columns, after `frames`, below those of its position."""
+    size = len(tape.begin)
+    for i in range(3):
+        at = columns_at(tape) + (3 + i) * size
+        for column in range(size - 1):
+            constant(A, at + column, 0.0)
+            for entry in range(tape.begin[column], tape.begin[column + 1]):
+                axis = tape.components[entry] - 3
+                if axis >= 0:
+                    row = FRAMES + 12 * tape.bodies[entry] + 3 * axis + i
+                    add(A, at + column, tape.values[entry], row)
+        for term in range(len(tape.coefficients)):
+            column, joint, function = tape.scaled[term]
+            if not tape.turns[joint]:
+                continue
+            row, coefficient = turn_row(tape, joint, i), tape.coefficients[term]
+            for s in range(FEW):
+                value = coefficient * basis[function, first + min(s, n - 1)]
+                A[at + column, s] += value * A[row, s]
