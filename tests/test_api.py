@@ -227,7 +227,7 @@ def test_fk_is_the_textbook_arm() -> None:
 @pytest.mark.parametrize(
     ("q", "message"),
     [
-        ([1.0, 2.0], "q is 2; 'puma560' has 6 joints"),
+        ([1.0, 2.0], "q has 2 values; 'puma560' has 6 joints"),
         (np.zeros((3, 7)), "q is 3 x 7"),
         ("home", "q is 'home'"),
         ([[0.0] * 6, [np.nan] * 6], "q, row 2: NaN"),

@@ -33,9 +33,10 @@ def bounded(text: str, limit: int) -> str:
 
 
 def shown(value: object, limit: int = 40) -> str:
-    """A value as Python writes it, short, whatever it is."""
+    """A value as Python writes it, short, whatever it is; of what takes several lines, its type."""
     try:
-        return bounded(repr(value), limit)
+        text = repr(value)
+        return f"a {type(value).__name__}" if "\n" in text else bounded(text, limit)
     except (ValueError, RecursionError):
         # Integers of thousands of digits, lists in lists in lists.
         return f"a {type(value).__name__} too large to show"

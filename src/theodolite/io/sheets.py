@@ -6,6 +6,7 @@ Other formats have their own readers and give the same.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,7 +57,8 @@ class Sheet:
                 found = [float("nan") if each is None else each for each in found]
             if None in found:
                 row = found.index(None)
-                raise self.error(row, name, f"{shown(cells[row])} is not a number")
+                wrong = f"{shown(cells[row])} is not a number"
+                raise self.error(row, name, wrong, remedy=_plainly(cells[row]))
             values: FloatArray = np.array(found, dtype=np.float64)
         else:
             values = cells
@@ -68,14 +70,30 @@ class Sheet:
             )
         return values
 
-    def error(self, row: int, name: str, what: str, allowed: str | None = None) -> InputError:
+    def error(
+        self,
+        row: int,
+        name: str,
+        what: str,
+        allowed: str | None = None,
+        remedy: str = "Correct or remove the row",
+    ) -> InputError:
         """Something is wrong with one cell."""
         return InputError(
             f"line {self.lines[row]}, column '{name}': {what}",
             where=str(self.path),
             allowed=allowed,
-            remedy="Correct or remove the row",
+            remedy=remedy,
         )
+
+
+def _plainly(cell: str) -> str:
+    """What to do about a cell that is no number."""
+    if re.search(r"\d[., '\u2019\u00a0\u202f]\d{3}[.,]\d", cell):
+        return "Export the numbers without thousands separators"
+    if re.match(r"\s*[-+]?\d+([.,]\d+)?\s*[^\d\s.,]", cell):
+        return "Export plain numbers: units belong into the names of the columns, such as x_mm"
+    return "Correct or remove the row"
 
 
 def read_sheet(

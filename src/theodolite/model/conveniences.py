@@ -99,8 +99,9 @@ def configurations(q: ArrayLike, machine: Machine) -> tuple[FloatArray, bool]:
     if array.ndim not in (1, 2) or array.shape[-1] not in sizes:
         size = " x ".join(map(str, array.shape)) if array.size and array.ndim else shown(q)
         wanted = " or ".join(map(str, sizes))
+        size = f"has {size} values" if array.size and array.ndim == 1 else f"is {size}"
         raise InputError(
-            f"q is {size}; '{machine.name}' has {machine.joints} joints",
+            f"q {size}; '{machine.name}' has {machine.joints} joints",
             allowed=f"{wanted} numbers (rad, m), or rows of {wanted}",
         )
     rows = np.atleast_2d(array)
