@@ -266,7 +266,7 @@ def test_outputs_never_replace_what_is_read(theodolite, shots: Shots) -> None:
     [
         (("--draw", "/proc/nowhere"), "is not a folder that can be written to"),
         (("--noise-px", "1e-300"), "1e-06 px or more"),
-        (("--lens", "9e8,9e8,0,0"), "numbers that no lens has"),
+        (("--lens", "9e8,9e8,0,0"), "lens parameters are out of range"),
         (("--board", BOARD), "share markers"),
         (("--lens", "900,900,400,300", "--lens-images", "nowhere"), "one of them"),
         (("--only", "hand-eye", "--gains"), "identifies no gains"),

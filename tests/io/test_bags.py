@@ -236,5 +236,5 @@ def test_without_rosbags_one_line_says_what_to_install(
 ) -> None:
     path = write_bag(tmp_path, "ros1", {"/joint_states": Topic()})
     monkeypatch.setitem(sys.modules, "rosbags.highlevel", None)
-    with pytest.raises(InputError, match=r"needs rosbags.*pip install rosbags"):
+    with pytest.raises(InputError, match=r"needs the extra 'bags'.*pip install .*\[bags\]"):
         read(path)

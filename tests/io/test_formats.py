@@ -16,7 +16,7 @@ import pytest
 import scipy.io
 
 import theodolite as th
-from theodolite.errors import InputError
+from theodolite.errors import InputError, install_command
 from theodolite.io import archives
 from theodolite.io.number_table import read_table
 from theodolite.io.reading import LARGEST_FILE
@@ -96,9 +96,8 @@ def test_a_reader_that_is_not_installed_is_named(
     path.write_bytes(b"PK")
     with pytest.raises(InputError) as error:
         read(path)
-    assert str(error.value).endswith(
-        f"needs {package}, which is not installed. Type: pip install {package}"
-    )
+    assert "needs the extra 'tables', which is not installed" in str(error.value)
+    assert str(error.value).endswith(f"{install_command('tables')}")
 
 
 def archive_with(header: bytes, data: bytes = b"", *, size: int | None = None) -> bytes:

@@ -23,8 +23,9 @@ WELL_DETERMINED = 0.5
 SEEN_ENOUGH = 5.0
 SMALLEST_PART = 0.02
 SETTLED, ROUNDS = 1e-6, 200
-#: Data that determine base parameters to this part of their tolerance have no need of it.
-LEANS = 0.3
+#: Data that determine a base parameter to this part of its tolerance have no need of it. Where
+#: more than this part of them is left to guesses, these are judged by the others.
+LEANS, LEFT = 0.3, 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,23 +116,23 @@ def as_shown(
 ) -> Prior:
     """The prior with guessed tolerances as small as the data show errors to be.
 
-    Guesses are wide on purpose. Where data leave a good part of something to them, the parameters
-    that they do see tell how far off it may be.
+    Guesses are wide on purpose. Where data leave a good part of the parameters to them, as those of
+    an arm that no sensor sees, the others tell how far off these may be.
     """
     # As many equations as parameters show nothing but these.
-    spare = here.rows > known.rank
-    if not ((prior.guesses >= 0).any() and spare and leans(here, prior, known, noise)):
+    if here.rows <= known.rank or not leans(here, prior, known, noise):
         return prior
     return _most_likely(here, values, prior, noise)
 
 
 def leans(here: Reduction, prior: Prior, known: Identifiability, noise: float) -> bool:
-    """Is any base parameter left to its tolerance for a good part?"""
-    if not known.rank:
-        return False
+    """Do data leave a good part of the base parameters to guesses?"""
     narrowed = prior.regrouped(known.base, known.regrouped, known.relations)
-    deviations = _deviations(here, narrowed, known.base, noise)
-    return bool((deviations > LEANS * narrowed.tolerances).any())
+    own = narrowed.guesses >= 0
+    if not own.any():
+        return False
+    left = _deviations(here, narrowed, known.base, noise) > LEANS * narrowed.tolerances
+    return float(np.mean(left[own])) > LEFT
 
 
 def _most_likely(here: Reduction, values: FloatArray, guessed: Prior, noise: float) -> Prior:

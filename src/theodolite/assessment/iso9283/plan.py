@@ -97,7 +97,7 @@ def plan_tests(
     raise InputError(
         f"{what} was found in the workspace of '{robot.name}' that can be tested with one "
         f"orientation{f': {trouble}' if trouble else ''}",
-        remedy="Give a centre, another edge or orientation, or fewer tests; or try another --seed",
+        remedy="Give a centre, another edge or orientation, or fewer tests; or try another seed",
     )
 
 
