@@ -34,3 +34,26 @@ def test_what_cannot_be_measured_there_is_said() -> None:
     ):
         with pytest.raises((InputError, UnreachableError), match=words):
             th.simulate(robot, method, points=7, rng=np.random.default_rng(0), at=motors)
+
+
+@pytest.mark.parametrize("name", ["puma560", "panda", "stanford", "scara"])
+def test_a_camera_in_the_hand_is_put_where_it_sees_its_target(name: str) -> None:
+    """The world is the target's: it moves with the base, and the arm stays the same."""
+    robot, camera = th.robots.load(name), th.Camera(mount="hand")
+    placed = camera.arranged(robot)
+    assert placed is not robot
+    data = th.simulate(placed, camera, points=12, rng=np.random.default_rng(0))
+    assert len(np.unique(data.sets)) == 12
+    motors = robot.random_motors(20, np.random.default_rng(1))
+    here, there = robot.fk(motors).position, placed.fk(motors).position
+    np.testing.assert_allclose(
+        np.linalg.norm(here[1:] - here[:-1], axis=1),
+        np.linalg.norm(there[1:] - there[:-1], axis=1),
+        atol=1e-12,
+    )
+
+
+def test_a_target_that_is_seen_stays_where_it_is() -> None:
+    robot = th.robots.ur10e()
+    assert th.Camera(mount="hand").arranged(robot) is robot
+    assert th.Camera().arranged(th.robots.puma560()).name == "puma560"

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from theodolite.arrays import BoolArray, FloatArray, IntArray
+from theodolite.calibration.base_and_tool import moved_robot
 from theodolite.calibration.configurations import PoseGoal, satisfy, within_limits
 from theodolite.calibration.data import Dataset, rows_by_count
 from theodolite.calibration.geometric import GeometricProblem
@@ -52,6 +53,7 @@ from theodolite.model.conventions import Joint
 from theodolite.model.machine import Machine
 from theodolite.model.parameters import Group
 from theodolite.model.poses import Poses
+from theodolite.model.robot import Robot
 
 #: Of the simulated camera and target, unless given.
 DEFAULT_LENS = Lens(1000.0, 1000.0, 512.0, 384.0, -0.1, 0.05, 1e-3, -5e-4, 0.0)
@@ -61,6 +63,9 @@ MANY = 20
 #: A simulated target fills about this part of the picture; it is tilted by up to so much (radians).
 PART = 0.4
 TILT = 0.6
+#: Places where a target is tried that the camera in the hand does not see where it is, and
+#: configurations that tell how well each is seen.
+PLACES, LOOKS = 40, 120
 ATTEMPTS = 60
 #: Pictures per block of rows.
 PICTURES = 64
@@ -423,6 +428,38 @@ class Camera(Method):
             f"'{robot.name}': move the camera or the target in the robot file, or use another lens"
         )
 
+    def arranged(self, robot: Machine) -> Machine:
+        """The robot, its base moved if need be to where the camera in its hand sees the target.
+
+        The target stands in the world's origin, which may be under the robot's own feet. The same
+        generator each time: where it stands is no matter of chance.
+        """
+        if self.mount == GROUND or self.scene is not None or not isinstance(robot, Robot):
+            return robot
+        rng, target = np.random.default_rng(0), self._target(robot)
+
+        def looks(candidate: Robot) -> int:
+            # A robot of few joints cannot be told where to look.
+            few = candidate.joints < 6
+            motors = (
+                candidate.random_motors(MANY * LOOKS, rng)
+                if few
+                else self._looking(candidate, target, LOOKS, rng)
+            )
+            return int(self._visible(candidate, motors, target).sum())
+
+        if looks(robot) >= LOOKS // 40:
+            return robot
+        ahead = np.array([0.0, 0.0, 1.1 * self._distance(target)]) - target.mean(axis=0)
+        motion = robot.motion(robot.values, robot.random_motors(PLACES, rng))
+        boards = Poses(motion.rotation, motion.position).then(Poses.one(np.eye(3), ahead))
+        still = nowhere(1)
+        placed = [
+            moved_robot(robot, boards.take(np.array([place])).inverse, still)
+            for place in range(PLACES)
+        ]
+        return max((robot, *placed), key=looks)
+
     def observe_at(self, robot: Machine, motors: FloatArray) -> Dataset:
         target = self._target(robot)
         hidden = int(np.sum(~self._visible(robot, motors, target)))
@@ -484,11 +521,15 @@ class Camera(Method):
         )
         return np.asarray(inside.reshape(len(motors), -1).all(axis=1))
 
+    def _distance(self, target: FloatArray) -> float:
+        """From where the target fills a good part of the picture."""
+        return float(np.ptp(target, axis=0).max() * self.lens.fx / (PART * min(self.size)))
+
     def _looking(
         self, robot: Machine, target: FloatArray, count: int, rng: np.random.Generator
     ) -> FloatArray:
         """Configurations that look at the target."""
-        away = np.ptp(target, axis=0).max() * self.lens.fx / (PART * min(self.size))
+        away = self._distance(target)
         centre = target.mean(axis=0)
         turn = rotations.exp(
             np.column_stack([rng.uniform(-TILT, TILT, (count, 2)), rng.uniform(-3, 3, count)])

@@ -146,6 +146,10 @@ def command(
         method, plane=plane, line=line, radius_mm=radius_mm, between=between, lens=lens, mount=mount
     )
     given = None if at is None else _joints(at, nominal)
+    placed = subject
+    if true is None and given is None:
+        placed = _arranged(subject, way, board if images is not None else None, images)
+    moved, subject = placed is not subject, placed
     with working(f"simulating {way.title}"):
         if images is not None:
             data = _pictures(subject, way, board, images, points, rng, noise, given, force=force)
@@ -175,18 +179,34 @@ def command(
             }
         )
         return
-    screen = console(json=False)
-    count = f"{len(data)} configurations"
+    wrote(console(json=False), out, f"{_count(data, images)} of {subject.name}, {way.title}")
+    _say_more(data, moved=moved)
+    if save_true is not None:
+        wrote(console(json=False), save_true, "the robot that was measured")
+
+
+def _count(data: Dataset, images: Path | None) -> str:
+    """How much was measured."""
+    import numpy as np
+
     if images is not None:
-        count = f"{len(data)} pictures in {images}"
-    elif data.pixels is not None and data.sets is not None:
-        count = f"{len(np.unique(data.sets))} pictures with {len(data)} points"
-    wrote(screen, out, f"{count} of {subject.name}, {way.title}")
+        return f"{len(data)} pictures in {images}"
+    if data.pixels is not None and data.sets is not None:
+        return f"{len(np.unique(data.sets))} pictures with {len(data)} points"
+    return f"{len(data)} configurations"
+
+
+def _say_more(data: Dataset, *, moved: bool) -> None:
+    """What an identification needs to know, and where things stand."""
+    screen = console(json=False)
     if data.fixture is not None:
         turn = ",".join(f"{angle:.10g}" for angle in _tool_turn())
         screen.print(f"orientation of the tool in the fixture: roll,pitch,yaw {turn} deg")
-    if save_true is not None:
-        wrote(screen, save_true, "the robot that was measured")
+    if moved:
+        screen.print(
+            "the target is where the camera sees it well, not in the world of the robot file: "
+            "--save-true keeps the robot as it stands there"
+        )
 
 
 def _joints(path: Path, robot: Machine) -> FloatArray:
@@ -197,6 +217,21 @@ def _joints(path: Path, robot: Machine) -> FloatArray:
 
     data = read_measurements([path], robot, note=lambda sentence: None)
     return data.motors[np.unique(data.configurations(), return_index=True)[1]]
+
+
+def _arranged(robot: Machine, method: Method, board: str | None, images: Path | None) -> Machine:
+    """The robot, standing where the camera in its hand sees the target."""
+    from theodolite.calibration.camera import Camera
+    from theodolite.cli.pictures import boards_from
+
+    if not isinstance(method, Camera):
+        return robot
+    if images is not None:
+        from theodolite.vision.rendering import looking_at
+
+        (target,) = boards_from(None if board is None else [board])
+        method = looking_at(method, target)
+    return method.arranged(robot)
 
 
 def _pictures(

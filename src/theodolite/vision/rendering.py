@@ -107,8 +107,7 @@ def simulate_pictures(
     At random configurations or at given ones. Of the noise only that of the joints counts: marks
     are found in the pictures.
     """
-    board.check_pose()
-    looking = Camera(camera.lens, mount=camera.mount, size=camera.size, target=board.points)
+    looking = looking_at(camera, board)
     exact = looking.observe(robot, points, rng) if at is None else looking.observe_at(robot, at)
     motors = exact.motors[np.unique(exact.configurations(), return_index=True)[1]]
     sigmas = noise.motors(robot.joint_types)
@@ -117,6 +116,12 @@ def simulate_pictures(
     names = tuple(f"picture_{number}.png" for number in range(1, len(motors) + 1))
     joints = Dataset(read, sets=np.arange(len(motors)), pictures=names)
     return joints, _rendered(robot, looking, motors, board, rng)
+
+
+def looking_at(camera: Camera, board: Board) -> Camera:
+    """The same camera with a board as its target."""
+    board.check_pose()
+    return Camera(camera.lens, mount=camera.mount, size=camera.size, target=board.points)
 
 
 def _rendered(
