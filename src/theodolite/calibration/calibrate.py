@@ -20,7 +20,6 @@ from theodolite.calibration.between_tools import least_known
 from theodolite.calibration.conditions import (
     with_any_conditions,
     with_conditions,
-    with_inputs,
     with_order,
 )
 from theodolite.calibration.cross_validation import (
@@ -46,10 +45,11 @@ from theodolite.calibration.moves import Move, find_moves, sessions_between
 from theodolite.calibration.noise import Noise
 from theodolite.calibration.other_starts import try_other_starts
 from theodolite.calibration.quantities import all_of
-from theodolite.calibration.result import ABOVE_ANY_NOISE, Estimate, Result, Visits
+from theodolite.calibration.result import ABOVE_ANY_NOISE, Estimate, Result
 from theodolite.calibration.sensor import SensorMethod
 from theodolite.calibration.shortcomings import shortcomings
-from theodolite.calibration.term_groups import Decay, when
+from theodolite.calibration.term_groups import Decay
+from theodolite.calibration.visits import visits_of
 from theodolite.errors import InfeasibleError, InputError, UnreachableError
 from theodolite.estimation.choice import Choice, Tell
 from theodolite.estimation.descent import Progress
@@ -451,7 +451,7 @@ class _Calibration:
             apart=None if exact else least_known(problem, excerpt, of_excerpt),
             still=still_joints(self.robot, self.data),
             checks=None if exact else check_residuals(problem, solution.values),
-            visits=_visits(problem.calibrated(solution.values), self.data),
+            visits=visits_of(problem.calibrated(solution.values), self.data),
             extras={
                 **problem.extras(solution.values),
                 **_normalising_length(problem, solution),
@@ -590,22 +590,6 @@ def _further_moves(
         new = find_moves(visits.places[part], turned[part], visits.errors[part], lines[part])
         found += [replace(move, row=move.row + start) for move in new]
     return tuple(sorted([*known, *found], key=lambda move: move.row)) if found else ()
-
-
-def _visits(robot: Machine, data: Dataset) -> Visits:
-    """Where the robot was for each row: joints, tip and time."""
-    told = data.each(lambda part: with_inputs(part, robot))
-    motors, closed = robot.settled(told.motors)
-    places = np.full((len(data), 3), np.nan)
-    places[closed] = robot.motion(robot.values, motors[closed]).position
-    clock, times = when(data)
-    errors = None
-    if data.positions is not None and data.targets[0] in robot.target_names:
-        errors = np.full((len(data), 3), np.nan)
-        target = robot.target_names.index(data.targets[0])
-        tips = robot.motion(robot.values, motors[closed], target).position
-        errors[closed] = data.positions[closed, 0] - tips
-    return Visits(robot.readings(motors), places, times, clock, errors)
 
 
 def _normalising_length(problem: CalibrationProblem, solution: Solution) -> dict[str, Any]:

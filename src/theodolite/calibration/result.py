@@ -19,6 +19,7 @@ from theodolite.calibration.other_starts import OtherStarts
 from theodolite.calibration.quantities import Displacements, all_of, quantity
 from theodolite.calibration.shortcomings import CHANCE, Shortcomings
 from theodolite.calibration.term_groups import Decay
+from theodolite.calibration.visits import Visits
 from theodolite.calibration.weights import Share
 from theodolite.errors import InputError
 from theodolite.estimation.choice import Choice
@@ -120,21 +121,6 @@ class ErrorSummary:
 
 
 Errors = Mapping[str, ErrorSummary]
-
-
-@dataclass(frozen=True, eq=False)
-class Visits:
-    """Where the robot was for each row of the data."""
-
-    #: What the joints read, (n, joints).
-    readings: FloatArray
-    #: Where the calibrated robot puts its tip, (n, 3); NaN where its loops do not close.
-    places: FloatArray
-    #: When, in the unit of the column's name, (n,); None where nothing says so.
-    times: FloatArray | None = None
-    clock: str = "row"
-    #: From there to the measured position of the first target, (n, 3); NaN where it was not seen.
-    errors: FloatArray | None = None
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,9 @@ from theodolite.calibration.placement import ELSEWHERE, place
 from theodolite.calibration.quantities import Displacements
 from theodolite.calibration.result import NAMED, Errors
 from theodolite.calibration.screening import WRONG
+from theodolite.calibration.visits import Visits, visits_of
 from theodolite.errors import InputError
+from theodolite.estimation.residual_checks import ResidualChecks, check_residuals
 from theodolite.model.machine import Machine
 
 
@@ -44,6 +46,9 @@ class Validation:
     #: The row that each of them comes from, and which way those point that are displacements.
     residual_rows: Mapping[str, IntArray] = field(default_factory=dict)
     displacements: Mapping[str, Displacements] = field(default_factory=dict)
+    #: Where the robot was, and whether what is left looks like noise.
+    visits: Visits | None = None
+    checks: ResidualChecks | None = None
 
     @property
     def good(self) -> bool:
@@ -72,6 +77,8 @@ def validate(
         "residuals": each,
         "residual_rows": {name: rows[problem.error_rows(name)] for name in each},
         "displacements": all_displacements(problem, each, values),
+        "visits": visits_of(problem.calibrated(values), data),
+        "checks": None if is_exact(errors, robot) else check_residuals(problem, values),
     }
     doubts = () if data.pixels is None else tuple(_picture_doubts(data, each["pixel"]))
     if nominal is None:

@@ -145,7 +145,7 @@ def command(
     if report is not None:
         files = [*([Path(robot)] if Path(robot).is_file() else []), *data]
         origin = provenance(files, robot=robot, nominal=nominal)
-        page = validation_page(subject.name, way.name, len(recorded), verdict, origin)
+        page = validation_page(subject, way.name, len(recorded), verdict, origin)
         write_report([page], report, force=force)
         wrote(screen, report)
     if residuals is not None:

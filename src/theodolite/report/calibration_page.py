@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from theodolite.arrays import FloatArray, IntArray, seen
 from theodolite.calibration.result import Errors, Estimate, Result
 from theodolite.estimation.identifiability import summand
 from theodolite.io.units import shown_in
 from theodolite.model.conventions import Joint
 from theodolite.report import charts
 from theodolite.report.page import Block, Page, Table, Text, facts, section
+from theodolite.report.residual_charts import noise, residuals
 from theodolite.report.text import READABLE
 
 #: Outliers, correlations, iterations and models that a report lists; a saved result holds all.
 MOST_OUTLIERS, MOST_CORRELATIONS, MOST_ITERATIONS, MOST_MODELS = 20, 10, 25, 12
 #: Further terms that are listed, the most significant first.
 MOST_TERMS = 20
-#: Below this chance residuals are said not to look like independent normal noise.
-UNLIKELY = 1e-3
 #: Significant: zero is outside of the interval at this many half-widths.
 SIGNIFICANT = 1.0
 
@@ -37,8 +33,8 @@ def calibration_page(result: Result) -> Page:
             section("Errors before and after", *_errors(result)),
             section("Parameters", *_parameters(result)),
             section("Further error terms", *_terms(result)),
-            section("What is left", *_residuals(result)),
-            section("Is it noise?", *_noise(result)),
+            section("What is left", *residuals(result, result.robot)),
+            section("Is it noise?", *noise(result.checks)),
             section("Rows that do not fit", *_outliers(result)),
             section("What could not be identified", *_not_identified(result)),
             section("Choice of the model", _choice(result)),
@@ -194,81 +190,6 @@ def _significance(one: Estimate) -> float:
 def _meaning(one: Estimate) -> str:
     parts = " ".join(summand(value, name, digits=4) for name, value in one.stands_for.items())
     return f"{one.symbol} = {one.name} {parts}"
-
-
-def _residuals(result: Result) -> Iterator[Block]:
-    for name, errors in result.residuals.items():
-        if not len(errors):
-            continue
-        unit, factor = shown_in(name)
-        label = f"{name} error ({unit})"
-        shown = factor * errors
-        yield charts.histogram(shown, label, f"Spread of the {name} error after calibration.")
-        visits, rows = result.visits, result.residual_rows[name]
-        if visits is None or len(rows) != len(errors):
-            continue
-        joints = {
-            f"{joint} ({unit})": scale * visits.readings[rows, place]
-            for place, (joint, unit, scale) in enumerate(_joints(result))
-        }
-        yield charts.over_axes(
-            joints, shown, label, f"The {name} error over each joint; the line is a running mean."
-        )
-        yield from _in_space_and_time(result, name, shown, rows, label)
-
-
-def _in_space_and_time(
-    result: Result, name: str, shown: FloatArray, rows: IntArray, label: str
-) -> Iterator[Block]:
-    visits = result.visits
-    assert visits is not None
-    places = visits.places[rows]
-    there = seen(places)
-    if there.any():
-        yield charts.over_space(
-            places[there], shown[there], label, f"The {name} error over the workspace."
-        )
-    clock = rows + 1.0 if visits.times is None else visits.times[rows]
-    title = "row" if visits.times is None else visits.clock.replace("_", " ")
-    yield charts.over_axes(
-        {title: clock}, shown, label, f"The {name} error in the order of measuring."
-    )
-
-
-def _joints(result: Result) -> list[tuple[str, str, float]]:
-    """Name, unit and factor from SI of each joint."""
-    return [
-        (name, *(("deg", 180 / np.pi) if kind is Joint.REVOLUTE else ("mm", 1e3)))
-        for name, kind in zip(result.robot.joint_names, result.robot.joint_types, strict=True)
-    ]
-
-
-def _noise(result: Result) -> Iterator[Block]:
-    checks = result.checks
-    if checks is None:
-        return
-    normal = (
-        "are not normal" if checks.normal_chance < UNLIKELY else "are compatible with normal noise"
-    )
-    alike = (
-        "Neighbouring rows are alike: something drifts, or the model lacks something"
-        if checks.neighbours_chance < UNLIKELY and checks.neighbours > 0
-        else "Neighbouring rows are independent: no drift is seen"
-    )
-    yield Text(
-        (
-            f"The {checks.count} residuals {normal}: skewness {checks.skewness:+.2f}, excess "
-            f"kurtosis {checks.kurtosis:+.2f} (chance {checks.normal_chance:.2g}).",
-            f"{alike} (correlation {checks.neighbours:+.2f}, chance "
-            f"{checks.neighbours_chance:.2g}).",
-        )
-    )
-    yield charts.normal_plot(
-        checks.levels,
-        checks.quantiles,
-        "Residuals over a normal distribution: noise lies on the line, outliers leave it at the "
-        "ends.",
-    )
 
 
 def _outliers(result: Result) -> Iterator[Block]:

@@ -8,15 +8,18 @@ from typing import Any
 from theodolite.calibration.result import Errors
 from theodolite.calibration.validate import Validation
 from theodolite.io.units import shown_in
+from theodolite.model.machine import Machine
 from theodolite.report import charts
 from theodolite.report.calibration_page import errors_table, origin
 from theodolite.report.page import Block, Page, facts, section
+from theodolite.report.residual_charts import noise, residuals
 
 
 def validation_page(
-    robot: str, method: str, rows: int, verdict: Validation, provenance: Mapping[str, Any]
+    machine: Machine, method: str, rows: int, verdict: Validation, provenance: Mapping[str, Any]
 ) -> Page:
     """How well a robot predicts measurements that it has not seen."""
+    robot = machine.name
     columns: dict[str, Errors] = {robot: verdict.errors}
     if verdict.nominal is not None:
         columns = {"nominal, base and tool fitted": verdict.nominal, robot: verdict.errors}
@@ -29,7 +32,9 @@ def validation_page(
                 "What was validated",
                 facts([("Robot", robot), ("Method", method), ("Measurements", f"{rows} rows")]),
             ),
-            section("Errors", errors_table(columns), *_pictures(columns, verdict)),
+            section("Errors", errors_table(columns), *_bars(columns, verdict)),
+            section("What is left", *residuals(verdict, machine)),
+            section("Is it noise?", *noise(verdict.checks)),
             section("Origin", *origin(provenance)),
         ),
     )
@@ -56,17 +61,13 @@ def _sentences(verdict: Validation) -> Iterator[str]:
     yield from verdict.doubts
 
 
-def _pictures(columns: Mapping[str, Errors], verdict: Validation) -> Iterator[Block]:
-    for name, sizes in verdict.residuals.items():
+def _bars(columns: Mapping[str, Errors], verdict: Validation) -> Iterator[Block]:
+    """Before and after, quantity by quantity."""
+    for name in verdict.errors if len(columns) > 1 else ():
         unit, factor = shown_in(name)
-        if len(columns) > 1:
-            yield charts.before_and_after(
-                list(columns),
-                [factor * errors[name].rms for errors in columns.values()],
-                f"{name}, rms ({unit})",
-                f"Root mean square of the {name} error.",
-            )
-        if len(sizes):
-            yield charts.histogram(
-                factor * sizes, f"{name} error ({unit})", f"Spread of the {name} error."
-            )
+        yield charts.before_and_after(
+            list(columns),
+            [factor * errors[name].rms for errors in columns.values()],
+            f"{name}, rms ({unit})",
+            f"Root mean square of the {name} error.",
+        )
