@@ -43,8 +43,11 @@ def check(
     same(*(R.T @ one.z for R, one in zip(scaled, (plain, fast), strict=True)), size)
     assert fast.squares == pytest.approx(plain.squares, rel=1e-12)
     assert fast.rows == plain.rows
-    # Residuals are differences of positions: rounding is that of the reach.
-    same(plain.sizes, fast.sizes, (robot.reach() or 1.0) / noise.position)
+    # Residuals are differences of positions and turns: rounding is that of reach and radian.
+    rounding = (robot.reach() or 1.0) / noise.position
+    if method is not None and "rotations" in method.needs:
+        rounding += 1.0 / noise.orientation
+    same(plain.sizes, fast.sizes, rounding)
     assert np.array_equal(plain.widths, fast.widths)
 
 
