@@ -113,6 +113,8 @@ class Search:
     def __init__(self, J: FloatArray, prior: FloatArray, task: FloatArray | None) -> None:
         self.all, self.task = J, task
         self.rows, self.size = J.shape[1:]
+        # (rows, candidates, parameters)
+        self.by_row = np.ascontiguousarray(J.transpose(1, 0, 2))
         self.M = prior.copy()
         self.chosen: list[int] = []
         self._look_at(np.arange(len(J)))
@@ -123,9 +125,10 @@ class Search:
         What was updated many times has rounding in it, which ends here.
         """
         self.pool = candidates
-        self.place = {int(one): number for number, one in enumerate(candidates)}
-        # (rows, candidates, parameters)
-        self.J = np.ascontiguousarray(self.all[candidates].transpose(1, 0, 2))
+        self.place = np.full(len(self.all), -1)
+        self.place[candidates] = np.arange(len(candidates))
+        some = len(candidates) < len(self.all)
+        self.J = np.ascontiguousarray(self.by_row[:, candidates]) if some else self.by_row
         self.C, self.V, self.W = self._products_of(np.linalg.inv(self.M))
 
     def _products_of(self, C: FloatArray) -> _Products:
@@ -153,8 +156,8 @@ class Search:
             found = 2.0 * np.log(np.array([L[row, row] for row in range(self.rows)])).sum(axis=0)
         else:
             found = _trace_of_quotient(L, W)
-        taken = [self.place[one] for one in chosen if one in self.place]
-        found[taken] = -np.inf
+        taken = self.place[np.array(chosen, dtype=np.intp)]
+        found[taken[taken >= 0]] = -np.inf
         return found
 
     def best(self) -> int:
