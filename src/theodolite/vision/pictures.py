@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -241,6 +242,16 @@ def _look(
     for camera, folder in enumerate(folders):
         paths = _matched(joints, folder)
         found, failed = detect_all(paths, boards, bent=bent, progress=progress)
+        usual = _usual_size(found)
+        odd = [_size(marks) not in (None, usual) for marks in found]
+        failed = [
+            *failed,
+            *(
+                Rejected(path.name, f"it has {_pixels(_size(marks))}, the others {_pixels(usual)}")
+                for path, marks, other in zip(paths, found, odd, strict=True)
+                if other
+            ),
+        ]
         if len(failed) > REFUSED * len(paths):
             raise InputError(
                 f"{len(failed)} of {len(paths)} pictures cannot be used, the first because "
@@ -249,17 +260,28 @@ def _look(
                 remedy="Check the board's kind and size, and the pictures",
             )
         shown.rejected.extend(failed)
-        first: Detection | None = None
         for row, (path, marks) in enumerate(zip(paths, found, strict=True)):
             for number, one in enumerate(marks):
-                if one is None:
+                if one is None or odd[row]:
                     continue
-                first = first or one
-                if one.size != first.size:
-                    raise _different(first.name, first.size, one.name, one.size)
                 shown.sights.append(Sight(row, camera, number, one))
                 shown.paths.append(path)
     return shown
+
+
+def _size(marks: Sequence[Detection | None]) -> tuple[int, int] | None:
+    """The size of a picture in which something was found."""
+    return next((one.size for one in marks if one is not None), None)
+
+
+def _usual_size(found: Sequence[Sequence[Detection | None]]) -> tuple[int, int] | None:
+    """The size of most pictures: one that was turned or cut is not of the same camera."""
+    sizes = Counter(size for marks in found if (size := _size(marks)) is not None)
+    return sizes.most_common(1)[0][0] if sizes else None
+
+
+def _pixels(size: tuple[int, int] | None) -> str:
+    return "no size" if size is None else f"{size[0]} x {size[1]} pixels"
 
 
 def _matched(joints: Dataset, folder: Path) -> list[Path]:
