@@ -28,6 +28,7 @@ from theodolite.cli.options import (
     working,
     wrote,
 )
+from theodolite.cli.pictures import LensOption, MountOption
 
 if TYPE_CHECKING:
     from theodolite.arrays import FloatArray
@@ -160,6 +161,8 @@ def command(
     line: LineOption = None,
     radius_mm: RadiusOption = None,
     between: BetweenOption = None,
+    lens: LensOption = None,
+    mount: MountOption = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="F", help="Draw the expected error: png, svg or pdf.")
     ] = None,
@@ -186,7 +189,9 @@ def command(
         check_plot(plot)
     kind = member_of(Criterion, criterion, "--criterion")
     subject = robot_named(robot)
-    way = method_from(method, plane=plane, line=line, radius_mm=radius_mm, between=between)
+    way = method_from(
+        method, plane=plane, line=line, radius_mm=radius_mm, between=between, lens=lens, mount=mount
+    )
     with working(f"designing measurements of {subject.name}") as status:
         found = design(
             subject,

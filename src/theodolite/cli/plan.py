@@ -26,6 +26,7 @@ from theodolite.cli.options import (
     working,
     wrote,
 )
+from theodolite.cli.pictures import LensOption, MountOption
 
 if TYPE_CHECKING:
     from theodolite.design.mixture import Offer
@@ -58,6 +59,8 @@ def command(
     line: LineOption = None,
     radius_mm: RadiusOption = None,
     between: BetweenOption = None,
+    lens: LensOption = None,
+    mount: MountOption = None,
     offers: Annotated[
         list[str] | None,
         typer.Option(
@@ -79,7 +82,10 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Estimate the error to expect after a calibration, before you buy or measure anything."""
-    own: dict[str, Any] = {"plane": plane, "line": line, "radius_mm": radius_mm, "between": between}
+    own: dict[str, Any] = {
+        **{"plane": plane, "line": line, "radius_mm": radius_mm},
+        **{"between": between, "lens": lens, "mount": mount},
+    }
     if offers:
         _mixture(robot, offers, budget, task, out, own, mrad_per_mm, gains, seed, force, json)
         return

@@ -23,6 +23,7 @@ from theodolite.cli.options import (
     robot_named,
     working,
 )
+from theodolite.cli.pictures import LensOption, MountOption
 from theodolite.cli.scale import Countdown, SchedulerOption, WorkersOption
 
 NAME = "study"
@@ -76,6 +77,8 @@ def command(
     line: LineOption = None,
     radius_mm: RadiusOption = None,
     between: BetweenOption = None,
+    lens: LensOption = None,
+    mount: MountOption = None,
     workers: WorkersOption = 0,
     scheduler: SchedulerOption = None,
     seed: SeedOption = 0,
@@ -97,7 +100,15 @@ def command(
 
     subject, way = (
         robot_named(robot),
-        method_from(method, plane=plane, line=line, radius_mm=radius_mm, between=between),
+        method_from(
+            method,
+            plane=plane,
+            line=line,
+            radius_mm=radius_mm,
+            between=between,
+            lens=lens,
+            mount=mount,
+        ),
     )
     noise = Noise(
         position=noise_mm * 1e-3,

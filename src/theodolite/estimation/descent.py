@@ -28,6 +28,7 @@ from theodolite.estimation.step import (
     Step,
     against_gradient,
     as_shown,
+    leans,
     linear_step,
     noise_left,
     widened,
@@ -141,6 +142,8 @@ class Search:
     progress: Progress | None
     #: A step of this part of the tolerances ends the search: it goes on with base parameters.
     near: float = 0.0
+    #: Are guessed tolerances judged by the data?
+    judges: bool = False
 
     def narrowed_to(self, known: Identifiability) -> Search:
         """The same over base parameters alone, with the prior of all that they stand for."""
@@ -156,12 +159,22 @@ class Search:
     def with_prior(self, prior: Prior) -> Search:
         return replace(self, prior=prior)
 
-    def as_shown(self, here: Point, known: Identifiability) -> Search:
-        """The same with guessed tolerances as small as the data show them to be."""
-        if len(self.free) < len(here.values):
+    def judging(self, here: Point, known: Identifiability) -> Search:
+        """The same, that judges guessed tolerances if data leave a good part to them.
+
+        That is decided once, where a search begins: a few steps later it could be decided anew.
+        """
+        if self.judges or len(self.free) < len(here.values):
             return self
         noise = self.noise_at(here)
-        return self.with_prior(as_shown(here.reduction, here.values, self.prior, known, noise))
+        return replace(self, judges=leans(here.reduction, self.prior, known, noise))
+
+    def as_shown(self, here: Point) -> Search:
+        """The same with guessed tolerances as small as the data show errors to be."""
+        if not self.judges:
+            return self
+        noise = self.noise_at(here)
+        return self.with_prior(as_shown(here.reduction, here.values, self.prior, noise))
 
     def run(self, start: Point) -> End:
         """Plain least squares first; then the robust loss, its scale from the residuals."""

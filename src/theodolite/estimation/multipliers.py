@@ -31,7 +31,7 @@ from theodolite.estimation.prior import Prior
 from theodolite.estimation.problem import Block, ConstrainedProblem, Linearized
 from theodolite.estimation.reduction import Reduction, reduce
 from theodolite.estimation.solver import Solution, settle
-from theodolite.estimation.step import as_shown, linear_step, noise_left, widened
+from theodolite.estimation.step import as_shown, leans, linear_step, noise_left, widened
 from theodolite.estimation.threads import single_thread
 from theodolite.matrices import pseudo_inverse
 from theodolite.model.parameters import Parameter
@@ -226,6 +226,7 @@ def _solve(
         moved = (first.at.values - prior.mean)[known.regrouped]
         start[known.base] = first.at.values[known.base] + known.relations @ moved
         last = replace(first, at=_Unknowns(start, first.at.passive))
+        judged = leans(reduction, prior, known, noise)
         shown = prior
         for _ in range(REGROUPINGS):
             narrowed = shown.regrouped(known.base, known.regrouped, known.relations)
@@ -247,7 +248,8 @@ def _solve(
                 reduction.R, problem.parameters, problem.priorities, reduction.rows, before=known
             )
             known = settle(known, there)
-            shown = as_shown(reduction, last.at.values, prior, known, noise)
+            if judged:
+                shown = as_shown(reduction, last.at.values, prior, noise)
         return _ended(problem, elimination, last, reduction, known, known.base, narrowed)
 
 

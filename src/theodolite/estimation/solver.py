@@ -66,6 +66,8 @@ class Solution:
     #: Cost near the minimum over all parameters; base parameters alone reach it where relations are
     #: exact.
     cost_of_all: float | None = None
+    #: Were guessed tolerances judged by the data?
+    judged: bool = False
 
     @property
     def iterations(self) -> int:
@@ -114,6 +116,7 @@ def solve(
             max_iterations,
             progress,
             near=NEAR if change is Change.BASE and everything else 0.0,
+            judges=before is not None and before.judged,
         )
         base_wanted = change is Change.BASE and everything
         first = Point(start, reduce(problem, start, Loss()))
@@ -138,6 +141,7 @@ def solve(
             free,
             prior,
             found.cost_of_all,
+            found.search.judges,
         )
 
 
@@ -198,7 +202,8 @@ def _directly(guessed: Search, first: Point) -> _Found | None:
     moved = not np.array_equal(start[others], guessed.prior.mean[others])
     if moved or not known.rank or not known.clear:
         return None
-    search = guessed.as_shown(first, known)
+    guessed = guessed.judging(first, known)
+    search = guessed.as_shown(first)
     narrowed = search.narrowed_to(known)
     end = narrowed.run(first)
     there = examine(problem, end.point.values, end.point.reduction, before=known)
@@ -209,7 +214,7 @@ def _directly(guessed: Search, first: Point) -> _Found | None:
     if end.status is not Status.CONVERGED or lost or not same:
         return None
     # The relations, and with them the prior, are those of the solution.
-    search = guessed.as_shown(end.point, there)
+    search = guessed.as_shown(end.point)
     settled = search.narrowed_to(there)
     return _Found(settled, settled.continued(end.point, end), there, promised)
 
@@ -222,7 +227,7 @@ def _again(guessed: Search, first: Point, before: Solution) -> _Found | None:
     there = examine(problem, first.values, first.reduction, before=before.identifiability)
     known = settle(before.identifiability, there)
     # Other weights may show other errors.
-    search = guessed.as_shown(first, known)
+    search = guessed.judging(first, known).as_shown(first)
     narrowed = search.narrowed_to(known)
     end = narrowed.run(first)
     if end.status is not Status.CONVERGED:
@@ -246,14 +251,15 @@ def _by_way_of_all(guessed: Search, first: Point, *, base_wanted: bool) -> _Foun
     with_terms = any(parameter.term for parameter in problem.parameters)
     begun = _nominal_point(problem, first) if with_terms else first
     before = examine(problem, begun.values, begun.reduction)
-    search = guessed.as_shown(first, before)
+    guessed = guessed.judging(first, before)
+    search = guessed.as_shown(first)
     end = search.run(first)
     guessed = guessed.with_prior(guessed.wider_prior(end))
     known = examine(problem, end.point.values, end.point.reduction, before=before)
     if with_terms and known.rank > before.rank:
         known = settle(before, known)
     narrow = base_wanted and known.rank > 0 and _stands_for_itself(guessed, known)
-    shown = guessed.as_shown(end.point, known)
+    shown = guessed.as_shown(end.point)
     if not narrow and (shown.prior is not search.prior or search.near):
         shown = replace(shown, near=0.0)
         end = shown.continued(end.point, end)
@@ -265,7 +271,7 @@ def _by_way_of_all(guessed: Search, first: Point, *, base_wanted: bool) -> _Foun
             end = search.narrowed_to(known).continued(regrouped, end)
         there = examine(problem, end.point.values, end.point.reduction, before=known)
         known = settle(known, there)
-        shown = guessed.as_shown(end.point, known)
+        shown = guessed.as_shown(end.point)
         narrowed = shown.narrowed_to(known)
         if shown.prior is not search.prior:
             end = narrowed.continued(end.point, end)

@@ -111,22 +111,11 @@ def widened(
     return prior.with_tolerances(np.where(narrow, moved, prior.tolerances))
 
 
-def as_shown(
-    here: Reduction, values: FloatArray, prior: Prior, known: Identifiability, noise: float
-) -> Prior:
-    """The prior with guessed tolerances as small as the data show errors to be.
-
-    Guesses are wide on purpose. Where data leave a good part of the parameters to them, as those of
-    an arm that no sensor sees, the others tell how far off these may be.
-    """
-    # As many equations as parameters show nothing but these.
-    if here.rows <= known.rank or not leans(here, prior, known, noise):
-        return prior
-    return _most_likely(here, values, prior, noise)
-
-
 def leans(here: Reduction, prior: Prior, known: Identifiability, noise: float) -> bool:
     """Do data leave a good part of the base parameters to guesses?"""
+    # As many equations as parameters show nothing but these.
+    if here.rows <= known.rank:
+        return False
     narrowed = prior.regrouped(known.base, known.regrouped, known.relations)
     own = narrowed.guesses >= 0
     if not own.any():
@@ -135,27 +124,29 @@ def leans(here: Reduction, prior: Prior, known: Identifiability, noise: float) -
     return float(np.mean(left[own])) > LEFT
 
 
-def _most_likely(here: Reduction, values: FloatArray, guessed: Prior, noise: float) -> Prior:
-    """One factor for each guess, for which the data are most likely.
+def as_shown(here: Reduction, values: FloatArray, guessed: Prior, noise: float) -> Prior:
+    """The prior with guessed tolerances as small as the data show errors to be.
 
-    It is what parameters moved over how many of them are seen [MacKay1992].
+    Guesses are wide on purpose. Where data leave a good part of the parameters to them, as those of
+    an arm that no sensor sees, the others tell how far off these may be: by one factor for each
+    kind of guess, for which the data are most likely. It is what parameters moved over how many of
+    them are seen [MacKay1992]. Where that holds for several factors, the smallest are meant.
     """
-    free, shown, seen = np.arange(len(values)), guessed, _seen(here, guessed, noise)
+    free, seen = np.arange(len(values)), _seen(here, guessed, noise)
     kinds = [np.flatnonzero(guessed.guesses == kind) for kind in range(guessed.guesses.max() + 1)]
     kinds = [own for own in kinds if seen[own].sum() >= SEEN_ENOUGH]
-    parts = np.ones(len(kinds))
+    parts = np.full(len(kinds), SMALLEST_PART)
     for _ in range(ROUNDS):
-        step = linear_step(here, values, shown, free, noise).step
-        moved = (values + step - guessed.mean) / guessed.tolerances
-        sizes = [float(np.sqrt(np.sum(moved[own] ** 2) / seen[own].sum())) for own in kinds]
-        before, parts = parts, np.clip(sizes, SMALLEST_PART, 1.0)
         tolerances = guessed.tolerances.copy()
         for own, part in zip(kinds, parts.tolist(), strict=True):
             tolerances[own] *= part
         shown = guessed.with_tolerances(tolerances)
+        step, seen = linear_step(here, values, shown, free, noise).step, _seen(here, shown, noise)
+        moved = (values + step - guessed.mean) / guessed.tolerances
+        sizes = [float(np.sqrt(np.sum(moved[own] ** 2) / seen[own].sum())) for own in kinds]
+        before, parts = parts, np.clip(sizes, SMALLEST_PART, 1.0)
         if (np.abs(parts - before) <= SETTLED * before).all():
             break
-        seen = _seen(here, shown, noise)
     return shown
 
 
