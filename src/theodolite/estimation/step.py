@@ -153,7 +153,9 @@ def as_shown(here: Reduction, values: FloatArray, guessed: Prior, noise: float) 
 def _seen(here: Reduction, prior: Prior, noise: float) -> FloatArray:
     """How much of each parameter the data show, from none (0) to all (1)."""
     free = np.arange(len(prior.mean))
-    seen: FloatArray = 1.0 - (_deviations(here, prior, free, noise) / prior.tolerances) ** 2
+    unseen = _deviations(here, prior, free, noise) / prior.tolerances
+    # Of what is hardly seen rounding may leave less than nothing.
+    seen: FloatArray = np.maximum(1.0 - unseen**2, np.finfo(float).eps)
     return seen
 
 
