@@ -20,6 +20,7 @@ import numpy as np
 from theodolite.arrays import FloatArray, IntArray
 from theodolite.design.criteria import Criterion, score
 from theodolite.design.information import Information
+from theodolite.estimation.threads import single_thread
 
 #: Passes over the choice until nothing is exchanged any more.
 PASSES = 12
@@ -59,18 +60,20 @@ def choose(
     tell: Callable[[str], object] | None = None,
 ) -> Choice:
     """The best choice of several starts, or from ``first``; ``task`` is Q of `task_weights`."""
-    if first is not None:
-        return _one(known, count, criterion, rng, task, first=first)
-    best: Choice | None = None
-    for start in range(starts):
-        if tell is not None:
-            tell(f"start {start + 1} of {starts}")
-        drawn = rng.choice(len(known), count, replace=False) if start else None
-        found = _one(known, count, criterion, rng, task, first=drawn)
-        if best is None or found.value > best.value:
-            best = found
-    assert best is not None
-    return best
+    # Products with three rows are not worth a thread.
+    with single_thread():
+        if first is not None:
+            return _one(known, count, criterion, rng, task, first=first)
+        best: Choice | None = None
+        for start in range(starts):
+            if tell is not None:
+                tell(f"start {start + 1} of {starts}")
+            drawn = rng.choice(len(known), count, replace=False) if start else None
+            found = _one(known, count, criterion, rng, task, first=drawn)
+            if best is None or found.value > best.value:
+                best = found
+        assert best is not None
+        return best
 
 
 def _one(
@@ -113,8 +116,8 @@ class Search:
     def __init__(self, J: FloatArray, prior: FloatArray, task: FloatArray | None) -> None:
         self.all, self.task = J, task
         self.rows, self.size = J.shape[1:]
-        # (rows, candidates, parameters)
-        self.by_row = np.ascontiguousarray(J.transpose(1, 0, 2))
+        # (rows, parameters, candidates)
+        self.by_row = np.ascontiguousarray(J.transpose(1, 2, 0))
         self.M = prior.copy()
         self.chosen: list[int] = []
         self._look_at(np.arange(len(J)))
@@ -128,7 +131,7 @@ class Search:
         self.place = np.full(len(self.all), -1)
         self.place[candidates] = np.arange(len(candidates))
         some = len(candidates) < len(self.all)
-        self.J = np.ascontiguousarray(self.by_row[:, candidates]) if some else self.by_row
+        self.J = np.ascontiguousarray(self.by_row[:, :, candidates]) if some else self.by_row
         self.C, self.V, self.W = self._products_of(np.linalg.inv(self.M))
 
     def _products_of(self, C: FloatArray) -> _Products:
@@ -138,8 +141,7 @@ class Search:
 
     def _products(self, A: FloatArray) -> FloatArray:
         """J A J' of every candidate, (rows, rows, candidates)."""
-        half = self.J @ A
-        return np.einsum("anp,bnp->abn", half, self.J, optimize=True)
+        return np.einsum("apn,bpn->abn", A @ self.J, self.J, optimize=True)
 
     def value(self) -> float:
         if self.task is not None:
@@ -153,7 +155,7 @@ class Search:
     def _gains(self, V: FloatArray, W: FloatArray | None, chosen: Sequence[int]) -> FloatArray:
         L = _cholesky(V + np.eye(self.rows)[:, :, None])
         if W is None:
-            found = 2.0 * np.log(np.array([L[row, row] for row in range(self.rows)])).sum(axis=0)
+            found = 2.0 * sum(np.log(L[row, row]) for row in range(self.rows))
         else:
             found = _trace_of_quotient(L, W)
         taken = self.place[np.array(chosen, dtype=np.intp)]
@@ -206,9 +208,8 @@ class Search:
 
     def _seen_along(self, U: FloatArray) -> FloatArray:
         """J U of every candidate, (rows, rank, candidates)."""
-        count = len(self.pool)
-        found = (self.J.reshape(-1, self.size) @ U).reshape(self.rows, count, -1)
-        return np.ascontiguousarray(found.swapaxes(1, 2))
+        found: FloatArray = U.T @ self.J
+        return found
 
     def exchange(self) -> None:
         """Exchange chosen candidates for better ones until none is left.
@@ -263,6 +264,9 @@ def _product(left: FloatArray, right: FloatArray) -> FloatArray:
     found = np.empty((rows, rows, n))
     for a in range(rows):
         for b in range(rows):
+            if left is right and b < a:
+                found[a, b] = found[b, a]
+                continue
             np.multiply(left[a, 0], right[b, 0], out=found[a, b])
             for k in range(1, rank):
                 found[a, b] += left[a, k] * right[b, k]
@@ -274,13 +278,17 @@ def _cholesky(A: FloatArray) -> FloatArray:
     size = len(A)
     L = np.zeros_like(A)
     for column in range(size):
-        rest = A[column, column] - np.sum(L[column, :column] ** 2, axis=0)
+        rest = A[column, column].copy()
+        for before in range(column):
+            rest -= L[column, before] ** 2
         # Of one and more; what is less is rounding beside something very large.
         least = ROUNDING * np.maximum(A[column, column], 1.0)
         lost = rest <= least
         L[column, column] = np.sqrt(np.where(lost, least, rest))
         for row in range(column + 1, size):
-            part = A[row, column] - np.sum(L[row, :column] * L[column, :column], axis=0)
+            part = A[row, column].copy()
+            for before in range(column):
+                part -= L[row, before] * L[column, before]
             L[row, column] = np.where(lost, 0.0, part / L[column, column])
     return L
 

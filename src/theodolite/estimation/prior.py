@@ -51,6 +51,11 @@ class Prior:
         """The same with other tolerances, independent ones."""
         return Prior.independent(self.mean, tolerances, self.guesses)
 
+    @property
+    def guessed(self) -> bool:
+        """Is any tolerance a guess?"""
+        return bool((self.guesses >= 0).any())
+
     def residual(self, values: FloatArray) -> FloatArray:
         return self.factor @ (values - self.mean)
 

@@ -202,8 +202,7 @@ def _directly(guessed: Search, first: Point) -> _Found | None:
     moved = not np.array_equal(start[others], guessed.prior.mean[others])
     if moved or not known.rank or not known.clear:
         return None
-    guessed = guessed.judging(first, known)
-    search = guessed.as_shown(first)
+    guessed, search = _judging(guessed, first, known)
     narrowed = search.narrowed_to(known)
     end = narrowed.run(first)
     there = examine(problem, end.point.values, end.point.reduction, before=known)
@@ -219,6 +218,20 @@ def _directly(guessed: Search, first: Point) -> _Found | None:
     return _Found(settled, settled.continued(end.point, end), there, promised)
 
 
+def _judging(guessed: Search, here: Point, known: Identifiability) -> tuple[Search, Search]:
+    """The search with guesses that are judged if need be, and with the tolerances to begin with.
+
+    That is decided at the nominal robot: a start that is far off would show its own errors.
+    """
+    if not guessed.prior.guessed:
+        return guessed, guessed
+    nominal = _nominal_point(guessed.problem, here)
+    if nominal is not here:
+        known = examine(guessed.problem, nominal.values, nominal.reduction)
+    guessed = guessed.judging(nominal, known)
+    return guessed, guessed.as_shown(nominal)
+
+
 def _again(guessed: Search, first: Point, before: Solution) -> _Found | None:
     """Move what a solution with other weights moved; None if that does not lead to an end."""
     if len(before.changed) != before.identifiability.rank or not before.status.good:
@@ -227,7 +240,7 @@ def _again(guessed: Search, first: Point, before: Solution) -> _Found | None:
     there = examine(problem, first.values, first.reduction, before=before.identifiability)
     known = settle(before.identifiability, there)
     # Other weights may show other errors.
-    search = guessed.judging(first, known).as_shown(first)
+    search = guessed.as_shown(first)
     narrowed = search.narrowed_to(known)
     end = narrowed.run(first)
     if end.status is not Status.CONVERGED:
@@ -251,8 +264,7 @@ def _by_way_of_all(guessed: Search, first: Point, *, base_wanted: bool) -> _Foun
     with_terms = any(parameter.term for parameter in problem.parameters)
     begun = _nominal_point(problem, first) if with_terms else first
     before = examine(problem, begun.values, begun.reduction)
-    guessed = guessed.judging(first, before)
-    search = guessed.as_shown(first)
+    guessed, search = _judging(guessed, begun, before)
     end = search.run(first)
     guessed = guessed.with_prior(guessed.wider_prior(end))
     known = examine(problem, end.point.values, end.point.reduction, before=before)
