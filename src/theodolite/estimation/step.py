@@ -26,6 +26,8 @@ SETTLED, ROUNDS = 1e-6, 200
 #: Data that determine a base parameter to this part of its tolerance have no need of it. Where
 #: more than this part of them is left to guesses, these are judged by the others.
 LEANS, LEFT = 0.3, 0.2
+#: Equations for each base parameter that this takes.
+MANY_ROWS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +115,8 @@ def widened(
 
 def leans(here: Reduction, prior: Prior, known: Identifiability, noise: float) -> bool:
     """Do data leave a good part of the base parameters to guesses?"""
-    # As many equations as parameters show nothing but these.
-    if here.rows <= known.rank:
+    # Few equations show neither how large the noise is nor how large errors are.
+    if here.rows < MANY_ROWS * known.rank:
         return False
     narrowed = prior.regrouped(known.base, known.regrouped, known.relations)
     own = narrowed.guesses >= 0
