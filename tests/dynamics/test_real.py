@@ -19,6 +19,7 @@ from theodolite.dynamics.prediction import predict
 from theodolite.dynamics.recording import Recording
 from theodolite.dynamics.serial import Dynamics
 from theodolite.dynamics.torque_checks import check_runs
+from theodolite.kernels import switch
 
 
 def ur10e(path: Path) -> Recording:
@@ -83,11 +84,14 @@ def test_the_error_is_that_of_a_plain_low_pass(
     assert predict(found, unseen).judged.error == pytest.approx(error, rel=0.01)
 
 
-def test_the_lwr4(recordings: Path) -> None:
+def test_the_lwr4(recordings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each half of the file predicts the other to 2.2 %, with defaults.
 
-    The second half hardly moves joints 1, 5, 6 and 7: plain weighted parameters are at 3.8 %.
+    The second half hardly moves joints 1, 5, 6 and 7: plain weighted parameters are at 3.8 %. So
+    little is determined that differences of rounding choose between 2.0 and 2.8 %: NumPy's count,
+    whatever else this process has compiled.
     """
+    monkeypatch.setenv(switch.FAST, "0")
     folder = recordings / "lwr4-dynamics"
     dynamics = Dynamics(th.read_urdf(folder / "kuka_lwr4.urdf"), gravity=DOWN)
     table = np.load(folder / "measurements_1.npz")
